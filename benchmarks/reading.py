@@ -4,10 +4,9 @@ Listings (npz, packed npz, folder, manifest, coco) are timed through `load_data`
 `npz` reads all its images once more, in chunks. The same script runs on another version of the package (PYTHONPATH), for before
 and after.
 
-`decode` reads JPEG files of the size of ImageNet's onto a canvas of 224 px, as uint8: from a folder by snellen's threads, by a
-DataLoader over torchvision's ImageFolder and by timm's loader; from a tar file by timm's, and by snellen where it has such a kind
-of data; and the decoded images from an npz by snellen and by a DataLoader over the array. All in turn in one process; images per
-second by the clock, and per second of processor time (that of one core), workers included.
+`decode` reads JPEG files of the size of ImageNet's onto a canvas of 224 px, as uint8, with every reader that is there
+(`reading_ways.py`): of snellen, torchvision, timm, webdataset and datasets. All in turn in one process; images per second by the
+clock, and per second of processor time (that of one core), workers included.
 
     python benchmarks/reading.py decode --count 2000 --workers 2
     python benchmarks/reading.py decode --count 20000 --workers 16
@@ -19,23 +18,18 @@ import argparse
 import csv
 import json
 import os
-import resource
 import shutil
 import statistics
-import tarfile
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import torch
-from photos import write_photos
 from PIL import Image
+from reading_ways import decode
 
-from snellen.data import SCHEMES, Canvas, load_data
-from snellen.engine.ask.slides import slides
+from snellen.data import load_data
 
 CLASSES = 100
 
@@ -117,94 +111,6 @@ def seconds(call: Callable[[str], object], text: str, rounds: int) -> str:
         times.append((time.perf_counter() - began, time.process_time() - worked))
     clock, processor = (statistics.median(some) for some in zip(*times))
     return f"{clock:.3f} s ({processor:.3f} s of processor time)"
-
-
-class Arrays(torch.utils.data.Dataset):
-    """The images of an npz, one by one, as a DataLoader wants them."""
-
-    def __init__(self, path: Path) -> None:
-        with np.load(path) as content:
-            self.images, self.labels = content["images"], content["labels"]
-
-    def __len__(self) -> int:
-        return len(self.images)
-
-    def __getitem__(self, index: int) -> tuple[torch.Tensor, int]:
-        return torch.from_numpy(self.images[index].transpose(2, 0, 1)), int(self.labels[index])
-
-
-def by_snellen(text: str, workers: int, scale: int = 256) -> int:
-    data, canvas = load_data(text), Canvas(224, 224, "crop", scale)
-    shards = [range(start, min(start + 256, len(data))) for start in range(0, len(data), 256)]
-    return sum(len(slide.images[canvas]) for slide in slides(data, shards, [canvas], workers))
-
-
-def by_torchvision(path: Path, workers: int) -> int:
-    from torchvision.datasets import ImageFolder
-    from torchvision.transforms import InterpolationMode, v2
-
-    steps = [v2.Resize(256, interpolation=InterpolationMode.BICUBIC), v2.CenterCrop(224), v2.PILToTensor()]
-    return by_loader(ImageFolder(str(path), transform=v2.Compose(steps)), workers)
-
-
-def by_loader(data: Any, workers: int) -> int:
-    return sum(len(images) for images, _ in torch.utils.data.DataLoader(data, 256, num_workers=workers))
-
-
-def by_timm(path: Path, workers: int) -> int:
-    from timm.data import create_dataset, create_loader
-
-    data = create_dataset("", root=str(path))
-    loader = create_loader(
-        data, (3, 224, 224), 256, use_prefetcher=False, interpolation="bicubic", num_workers=workers, crop_pct=0.875
-    )
-    return sum(len(images) for images, _ in loader)
-
-
-def pack(folder: Path, photos: Path) -> tuple[Path, Path]:
-    """The same photos in a tar file, and on their canvas in an npz."""
-    with tarfile.open(folder / "photos.tar", "w") as tar:
-        tar.add(photos, arcname=".")
-    data, canvas = load_data(f"folder:{photos}"), Canvas(224, 224, "crop", 256)
-    (slide,) = slides(data, [range(len(data))], [canvas], 2)
-    pixels = slide.images[canvas].permute(0, 2, 3, 1).numpy()
-    np.savez(folder / "photos.npz", images=pixels, labels=data.samples.labels)
-    return folder / "photos.tar", folder / "photos.npz"
-
-
-def processor_seconds() -> float:
-    """Of this process and of the workers that have ended."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
-
-
-def decode(folder: Path, count: int, rounds: int, workers: int) -> None:
-    torch.set_num_threads(1)
-    photos = write_photos(folder / "photos", count)
-    tar, npz = pack(folder, photos)
-    ways: dict[str, Callable[[], int]] = {
-        "folder, snellen": lambda: by_snellen(f"folder:{photos}", workers),
-        "folder, torchvision": lambda: by_torchvision(photos, workers),
-        "folder, timm": lambda: by_timm(photos, workers),
-        "tar, timm": lambda: by_timm(tar, workers),
-        "npz, snellen": lambda: by_snellen(f"arrays:{npz}", workers, 224),
-        "npz, DataLoader": lambda: by_loader(Arrays(npz), workers),
-    }
-    if "tar" in SCHEMES:
-        ways["tar, snellen"] = lambda: by_snellen(f"tar:{tar}", workers)
-    times: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
-    for turn in range(rounds + 1):
-        for name, read in ways.items():
-            began, worked = time.perf_counter(), processor_seconds()
-            if read() != count:
-                raise SystemExit(f"{name} did not read {count} images")
-            if turn:  # the first round fills the system's memory with the files
-                times[name].append((time.perf_counter() - began, processor_seconds() - worked))
-    print(f"{count:,} photos onto 224 px, {workers} workers, {os.cpu_count()} cores, {rounds} rounds")
-    print("| from, with | images per second | per second of one core |\n|---|---|---|")
-    for name, some in times.items():
-        clock, processor = (statistics.median(count / one for one in each) for each in zip(*some))
-        print(f"| {name} | {clock:,.0f} | {processor:,.0f} |", flush=True)
 
 
 def main() -> None:

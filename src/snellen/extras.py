@@ -33,6 +33,8 @@ PACKAGES = {
     "transformers": Package("transformers", "transformers", "snellen[hf]"),
     "datasets": Package("Hugging Face's library", "datasets", "snellen[datasets]"),
     "onnxruntime": Package("onnxruntime", "onnxruntime", "snellen[onnx]"),
+    "simplejpeg": Package("simplejpeg", "simplejpeg", "snellen[fast]"),
+    "aiohttp": Package("aiohttp", "aiohttp", "snellen[remote]"),
     "mlflow": Package("MLflow", "mlflow", "snellen[mlflow]"),
     "starlette": Package("Starlette", "starlette", "snellen[web]"),
     "uvicorn": Package("uvicorn", "uvicorn", "snellen[web]"),
@@ -44,7 +46,7 @@ PACKAGES = {
 # What is installed with snellen: the name it is imported by → its package.
 REQUIRED = {
     **{name: name for name in ("torch", "torchvision", "timm", "numpy", "scipy", "pyarrow", "duckdb", "pandas")},
-    **{name: name for name in ("safetensors", "typer", "rich", "msgspec", "jinja2", "markupsafe")},
+    **{name: name for name in ("safetensors", "typer", "rich", "msgspec", "jinja2", "markupsafe", "fsspec")},
     "PIL": "pillow",
     "cv2": "opencv-contrib-python-headless",
     "yaml": "pyyaml",

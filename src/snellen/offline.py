@@ -14,19 +14,10 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+from snellen.files.remote.patience import VARIABLE, is_offline, means_yes
+
 SECONDS = 3.0  # that a server has to accept a connection
 FORGET = 60.0  # seconds after which a server that did not is tried again
-VARIABLE = "HF_HUB_OFFLINE"
-
-
-def is_offline() -> bool:
-    """Whether the environment forbids downloads."""
-    return means_yes(os.environ.get(VARIABLE))
-
-
-def means_yes(value: str | None) -> bool:
-    """Whether huggingface_hub would read a variable's value as yes."""
-    return (value or "").upper() in ("1", "ON", "YES", "TRUE")
 
 
 @contextmanager

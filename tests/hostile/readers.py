@@ -6,7 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import builder_calls, calls, region_calls, request_calls, service_calls, text_calls, user_calls, web_calls
+from . import (
+    builder_calls,
+    calls,
+    region_calls,
+    remote_calls,
+    request_calls,
+    service_calls,
+    text_calls,
+    user_calls,
+    web_calls,
+)
 from .builder_calls import resumed
 from .builders import choose_set, cover_set, cut_objects
 from .corpus import DATA, train_net
@@ -53,6 +63,11 @@ READERS: Mapping[str, Reader] = {
         "panoptic", ("*.json", "**/*.png"), calls.data("panoptic:{0}/things.json?images={0}/images"), 2, names=True
     ),
     "openimages": Reader("openimages", ("*.csv",), calls.data("openimages:{}/boxes.csv"), 2),
+    "tar, at an address": Reader("packed", ("photos.tar",), remote_calls.data("tar:{}/photos.tar")),
+    "manifest, at an address": Reader("tables", ("list.csv", "images/*"), remote_calls.data("manifest:{}/list.csv")),
+    "folder, at an address": Reader("photos", _IMAGES, remote_calls.data("folder:{}"), names=True),
+    "arrays, at an address": Reader("arrays", ("stored.npz",), remote_calls.data("arrays:{}/stored.npz"), 0.5),
+    "file of a web server": Reader("service", ("answer.http",), remote_calls.fetched, 2),
     "manifest": Reader("tables", ("list.csv",), calls.data("manifest:{}/list.csv"), 2),
     "manifest, Parquet": Reader("tables", ("list.parquet",), calls.data("manifest:{}/list.parquet")),
     "manifest, audited": Reader("tables", ("list.*",), calls.audited("manifest:{}/list.csv"), 0.3),

@@ -39,6 +39,8 @@ from snellen.data.voc import load_voc
 from snellen.data.wds import load_wds
 from snellen.data.zip import load_zip
 from snellen.errors import UserError, unknown
+from snellen.files.remote.remote_path import SCHEMES as ADDRESSES
+from snellen.files.remote.remote_path import address_scheme, check_address
 from snellen.hashing import key_of
 from snellen.lazy_names import lister
 from snellen.plugins import PluginOrigin, PluginTable, instance_of, stamp
@@ -209,6 +211,10 @@ def load_data(text: str) -> Dataset:
     if storable(text) != text:  # reports and run.json name it, and it must be readable from there
         raise UserError(f"'{text}' has bytes that are not UTF-8; rename the file or folder, or make a link to it")
     scheme, colon, rest = text.partition(":")
+    if scheme == "file" and rest.startswith("//"):
+        colon, text = "", rest.removeprefix("//")
+    elif address_scheme(text) in ADDRESSES:
+        colon = ""
     if colon and scheme.endswith(".py"):
         scheme, rest, text = "python", text, f"python:{text}"
     if not colon:
@@ -219,6 +225,7 @@ def load_data(text: str) -> Dataset:
         raise unknown("data scheme", scheme, PLUGGED.names())
     path, _, query = rest.partition("?")
     options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=False))
+    check_address(path, list(options))
     if query and not options:
         raise UserError(f"cannot read '?{query}' in '{text}'; write it as ?column=value&other=value")
     data = SCHEMES[scheme].read(path, {name: value for name, value in options.items() if name not in OPTIONS})

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -21,6 +19,7 @@ from snellen.data.columns import column
 from snellen.data.dataset import Dataset, Photos, Samples, filter_rows
 from snellen.data.pixel_files import mask_values, object_of_numbers
 from snellen.errors import UserError
+from snellen.files import expand_home
 from snellen.files.npz import Npz, open_npz
 from snellen.files.plain import check_mapped
 from snellen.hashing import file_sha256, key_of, pixel_checksums
@@ -28,7 +27,7 @@ from snellen.hashing import file_sha256, key_of, pixel_checksums
 
 def load_arrays(path: str, options: Mapping[str, str]) -> Dataset:
     """The images of an npz file; further arrays of the same length become columns."""
-    file = Path(os.path.expanduser(path))
+    file = expand_home(path)
     with open_npz(file) as archive:
         for name in ("images", "labels"):
             if name not in archive.headers:

@@ -13,6 +13,8 @@ from snellen.data.in9.layout import FACTS
 from snellen.errors import UserError
 from snellen.files import MIB, expand_home, open_file
 from snellen.files.parquet import read_parquet_schema
+from snellen.files.places import exists, is_folder, list_below
+from snellen.files.remote.remote_path import RemotePath
 from snellen.files.table import column_names
 from snellen.files.tar_file import first_names
 from snellen.files.tree import folders_in
@@ -31,14 +33,14 @@ ANSWERS = {"sample", "pred"}  # columns of recorded answers
 def scheme_of(path: str, schemes: Sequence[str]) -> str:
     """The scheme of the data at a path; where none fits, one line says what to write."""
     place = expand_home(path)
-    if os.path.isdir(place):
+    if is_folder(place):
         return _folder(place)
     ending = place.suffix.lower()
-    if ending == ".tar" and not os.path.exists(place) and set("{*") & set(path):
+    if ending == ".tar" and not exists(place) and set("{*") & set(path):
         return "wds"
-    if ending == ".parquet" and not os.path.exists(place) and set("{*") & set(path):
+    if ending == ".parquet" and not exists(place) and set("{*") & set(path):
         return "parquet"
-    if not os.path.exists(place):
+    if not exists(place):
         guess = BY_ENDING.get(ending, "folder")
         raise UserError(
             f"no file or folder '{path}'; expected data as 'scheme:path' ({', '.join(schemes)}), for example '{guess}:{path}'"
@@ -62,8 +64,11 @@ def scheme_of(path: str, schemes: Sequence[str]) -> str:
 
 def _folder(place: Path) -> str:
     """The scheme of a folder by what lies in it."""
-    if os.path.isdir(place / "JPEGImages") and os.path.isdir(place / "Annotations"):
+    list_below(place)
+    if is_folder(place / "JPEGImages") and is_folder(place / "Annotations"):
         return "voc"
+    if isinstance(place, RemotePath):
+        return "folder"
     if os.path.exists(place.parent / FACTS) and os.path.isdir(place.parent / "original"):
         return "in9"
     if any(os.path.exists(place / name) for name in SAVED_BY_DATASETS):

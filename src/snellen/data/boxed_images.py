@@ -11,7 +11,7 @@ import numpy as np
 
 from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filter_rows
 from snellen.data.decode import decode_content, decode_file
-from snellen.data.root import stamp
+from snellen.data.root import stamps
 from snellen.errors import UserError
 from snellen.files.plain import NotRead
 from snellen.hashing import checksum, key_of
@@ -122,7 +122,7 @@ def boxed_dataset(
     counts = np.array([len(image.boxes) for image in images], np.int64)
     own: dict[str, np.ndarray] = {"objects": counts, "annotated": np.array([image.annotated for image in images])}
     samples = Samples(tuple(image.id for image in images), labels, {**own, **(columns or {})})
-    stats = [stamp(image.path) for image in images]
+    stats = stamps([image.path for image in images])
     outlines = checksum(np.concatenate([image.boxes for image in images]).astype("<f8").tobytes())
     annotations = [(image.size, image.problem, list(image.names)) for image in images]
     masked = all(image.mask is not None for image in images)

@@ -6,7 +6,6 @@ a segmentation: run lengths and polygons, both as COCO's own tools fill them. An
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -24,6 +23,7 @@ from snellen.data.root import Root
 from snellen.data.segmentation import is_outline, mask_of, outlines_mark
 from snellen.errors import UserError
 from snellen.files import GIB, expand_home, fit, read_json
+from snellen.files.places import folders_beside, is_file, may_be_folder
 from snellen.hashing import checksum
 
 Id = int | float | str
@@ -157,14 +157,10 @@ def images_root(file: Path, first: str, folder: str | None, text: str) -> Root:
     """The folder of the images: the one given, else one near the file that holds the first image."""
     if folder is not None:
         place = expand_home(folder)
-        if not os.path.isdir(place):
+        if not may_be_folder(place):
             raise UserError(f"no folder '{folder}'; give the folder of the images, as in {text}?images=DIR")
         return Root(place, "?images=DIR")
-    try:
-        beside = sorted(near for near in file.parent.parent.iterdir() if os.path.isdir(near))
-    except OSError:
-        beside = []
-    for place in (file.parent, file.parent.parent, *beside):
-        if os.path.isfile(place / first):
+    for place in (file.parent, file.parent.parent, *folders_beside(file.parent.parent)):
+        if is_file(place / first):
             return Root(place, "?images=DIR")
     raise UserError(f"'{first[:200]}' is not near {file}; name the folder of the images, as in {text}?images=DIR")

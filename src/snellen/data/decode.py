@@ -8,6 +8,7 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from snellen.data.dataset import Photo, Unreadable
+from snellen.data.jpeg import decode_jpeg
 from snellen.errors import UserError
 from snellen.files.picture import open_image, read_image
 from snellen.files.plain import NotRead
@@ -36,7 +37,7 @@ def decode_bytes(content: bytes) -> Photo | Unreadable:
     """The photo in an encoded file's content, or why there is none."""
     try:
         with open_image(content) as opened:
-            pixels = upright_rgb(opened)
+            pixels = upright_rgb(decode_jpeg(opened, content) or opened)
     except UserError as error:
         return Unreadable(str(error))
     return Photo(pixels, checksum(content))

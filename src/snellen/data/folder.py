@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,6 +11,8 @@ from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filter_row
 from snellen.data.decode import decode_file
 from snellen.data.names import different
 from snellen.errors import UserError
+from snellen.files import expand_home
+from snellen.files.places import exists, is_folder
 from snellen.files.tree import files_below, folders_in, size_and_time
 from snellen.hashing import key_of
 
@@ -21,10 +22,10 @@ EXTENSIONS = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif",
 
 def load_folder(path: str, options: Mapping[str, str]) -> Dataset:
     """The images below `path`; ids are their paths in it, classes its sub-folders in sorted order."""
-    root = Path(os.path.expanduser(path))
-    if not os.path.exists(root):
+    root = expand_home(path)
+    if not exists(root):
         raise UserError(f"no folder '{path}'; give a folder with one sub-folder per class")
-    if not os.path.isdir(root):
+    if not is_folder(root):
         raise UserError(
             f"'{path}' is a file; give a folder with one sub-folder per class, or the path without 'folder:'"
         )

@@ -20,7 +20,7 @@ from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filter_row
 from snellen.data.decode import decode_file
 from snellen.data.listing_table import BOX, COLUMNS, CORNER, box_corners, storable_table, table_text
 from snellen.data.pixel_files import ASK, mask_of_image, mask_values
-from snellen.data.root import Root, stamp
+from snellen.data.root import Root, stamps
 from snellen.errors import UserError
 from snellen.files import expand_home
 from snellen.files.plain import NotRead
@@ -68,9 +68,9 @@ def load_manifest(path: str, options: Mapping[str, str]) -> Dataset:
         return photo if masks is None else _with_mask(photo, masks[row], values)
 
     facts = frozenset({"masks"} if masks else ()) | frozenset({"boxes"} if boxes is not None else ())
-    identity = ["manifest", ids, labels.tolist(), [stamp(image) for image in paths], table_text(table)]
+    identity = ["manifest", ids, labels.tolist(), stamps(paths), table_text(table)]
     identity += [["mask", *values]] if values else []
-    fingerprint = key_of([*identity, [stamp(mask) for mask in masks]] if masks else identity)
+    fingerprint = key_of([*identity, stamps(masks)] if masks else identity)
     return filter_rows(
         Dataset(f"manifest:{path}", classes, Samples(ids, labels, extra), fingerprint, read, facts=facts), conditions
     )

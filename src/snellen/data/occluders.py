@@ -14,6 +14,7 @@ from PIL import Image, ImageOps
 from snellen.data.keys import sample_keys
 from snellen.data.names import different
 from snellen.errors import UserError, option
+from snellen.files import expand_home
 from snellen.files.picture import open_image, read_image
 from snellen.files.tree import files_below
 from snellen.hashing import checksum, key_of
@@ -41,7 +42,7 @@ class Occluders:
 
 def read_occluders(folder: str | Path) -> Occluders:
     """The cut-outs below a folder (PNG or WebP); of more than 256 those that a hash of their names chooses."""
-    root = Path(os.path.expanduser(folder))
+    root = expand_home(folder)
     if not os.path.isdir(root):
         raise UserError(
             f"no folder '{folder}' of cut-outs; give {option('occluders')} a folder of PNGs with transparency"

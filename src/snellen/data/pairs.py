@@ -22,6 +22,7 @@ from snellen.data.names import different, read_names, storable
 from snellen.data.pixel_files import label_numbers
 from snellen.errors import UserError
 from snellen.files import expand_home
+from snellen.files.places import exists, is_folder, is_there, list_below, real_place
 from snellen.files.tree import files_below, size_and_time
 from snellen.hashing import key_of
 
@@ -39,10 +40,11 @@ def load_pairs(path: str, options: Mapping[str, str]) -> Dataset:
     if not files:
         raise UserError(f"{text}: '{images}' holds no images ({', '.join(sorted(EXTENSIONS))})")
     ids = different([file.relative_to(images).as_posix() for file in files], text)
+    list_below(labels)
     maps = [labels / file.relative_to(images).with_name(f"{file.stem}{suffix}.png") for file in files]
     _check_maps(ids, maps, labels)
     listed = expand_home(names) if names is not None else labels / LISTED
-    classes = read_names(listed) if names is not None or os.path.exists(listed) else _count(maps, ignore, text)
+    classes = read_names(listed) if names is not None or exists(listed) else _count(maps, ignore, text)
     if len(classes) > MOST_CLASSES:
         raise UserError(f"{listed} names {len(classes):,} classes, more than {MOST_CLASSES:,}")
 
@@ -61,9 +63,9 @@ def _folders(path: str) -> tuple[Path, Path]:
     splits = [(expand_home(path[:place]), expand_home(path[place + 1 :])) for place in commas]
     if not splits or not all(path.split(",")):
         raise UserError(f"expected pairs:IMAGES,LABELS, two folders, got 'pairs:{path}'")
-    there = [split for split in splits if all(map(os.path.isdir, split))]
+    there = [split for split in splits if all(map(is_folder, split))]
     for folder in splits[0] if not there else ():
-        if not os.path.isdir(folder):
+        if not is_folder(folder):
             raise UserError(f"no folder '{storable(str(folder))}'; give pairs:IMAGES,LABELS")
     return (there or splits)[0]
 
@@ -78,7 +80,7 @@ def _suffix(text: str) -> str:
 def _images(images: Path, labels: Path, suffix: str) -> list[Path]:
     """The files of images; in a folder that also has the label maps, without those."""
     files = files_below(images, EXTENSIONS)
-    if os.path.realpath(images) != os.path.realpath(labels):
+    if real_place(images) != real_place(labels):
         return files
     if not suffix:
         raise UserError(
@@ -91,7 +93,7 @@ def _check_maps(ids: Sequence[str], maps: Sequence[Path], labels: Path) -> None:
     """Refuse an image without a label map, and two images that would share one."""
     first: dict[Path, str] = {}
     for sample, file in zip(ids, maps):
-        if not os.path.lexists(file):
+        if not is_there(file):
             raise UserError(
                 f"image '{sample}' has no label map in {labels}; add it under the same name as PNG, leave the image out, or "
                 "say with ?suffix= what its name has more"

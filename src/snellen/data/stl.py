@@ -7,7 +7,6 @@ beside them too. The images of `unlabeled_X.bin` have no label.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from snellen.data.dataset import Dataset, filter_rows
 from snellen.data.names import read_names
 from snellen.errors import UserError
 from snellen.files import MIB, expand_home, read_bytes
+from snellen.files.places import exists, is_folder
 from snellen.files.plain import map_bytes
 from snellen.hashing import file_sha256, key_of
 
@@ -32,8 +32,8 @@ def load_stl(path: str, options: Mapping[str, str]) -> Dataset:
     file = _image_file(place, conditions.pop("split", None))
     named = conditions.pop("labels", None)
     images = _images(file)
-    names = place if os.path.isdir(place) else file.parent
-    classes = read_names(names / "class_names.txt") if os.path.exists(names / "class_names.txt") else CLASSES
+    names = place if is_folder(place) else file.parent
+    classes = read_names(names / "class_names.txt") if exists(names / "class_names.txt") else CLASSES
     files = [file]
     if named is None and file.name == "unlabeled_X.bin":
         labels = np.full(len(images), -1, np.int64)
@@ -47,7 +47,7 @@ def load_stl(path: str, options: Mapping[str, str]) -> Dataset:
 
 def _image_file(place: Path, split: str | None) -> Path:
     """The file of images that a path and a split name."""
-    if os.path.isdir(place):
+    if is_folder(place):
         if split not in (None, *SPLITS):
             raise UserError(f"'{place}' has no split '{split}'; expected one of {', '.join(SPLITS)}")
         return place / f"{split or 'test'}_X.bin"

@@ -5,7 +5,6 @@ They are options of every kind of data: `folder:x?ids=tail.txt&without=truck,cat
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,8 @@ from snellen.data.class_map import classes_by_text, few, renamed_by_text
 from snellen.data.dataset import Dataset, Samples
 from snellen.data.keys import uniform
 from snellen.errors import UserError, unknown
-from snellen.files import MIB, read_text
+from snellen.files import MIB, expand_home, read_text
+from snellen.files.places import exists
 from snellen.hashing import key_of
 
 Number = TypeVar("Number", int, float)
@@ -146,8 +146,8 @@ def read_ids(data: Dataset, file: str | Path, limited: bool = False) -> frozense
 
 def _lines(file: str | Path) -> list[str]:
     """The lines of a list of ids; only a line feed ends one, since names may have every other character."""
-    path = Path(os.path.expanduser(file))
-    if not os.path.exists(path):
+    path = expand_home(file)
+    if not exists(path):
         raise UserError(f"no file '{file}' of sample ids")
     text = read_text(path, "list of sample ids", 256 * MIB)
     return [line.removesuffix("\r") for line in text.split("\n")]

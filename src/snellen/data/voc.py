@@ -10,7 +10,6 @@ folders named by WordNet id, as ImageNet's do.
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -29,6 +28,8 @@ from snellen.data.root import stamp
 from snellen.errors import UserError
 from snellen.files import expand_home, read_bytes
 from snellen.files.picture import open_image, read_image
+from snellen.files.places import is_file, is_folder, is_there, list_below
+from snellen.files.tree import everything_below
 from snellen.files.xml_file import read_xml
 
 if TYPE_CHECKING:
@@ -44,11 +45,12 @@ def load_voc(path: str, options: Mapping[str, str]) -> Dataset:
     conditions = dict(options)
     images = root / conditions.pop("images", "JPEGImages")
     annotations = root / conditions.pop("annotations", "Annotations")
+    list_below(root)
     for folder, option in ((images, "images"), (annotations, "annotations")):
-        if not os.path.isdir(folder):
+        if not is_folder(folder):
             raise UserError(f"no folder '{storable(str(folder))}'; name it, as in {text}?{option}=FOLDER")
     split, masked = conditions.pop("split", None), switch(conditions, "masks", ("false", "true"), text) == "true"
-    files = sorted(file for file in _files_below(images) if file.suffix.lower() in EXTENSIONS and os.path.isfile(file))
+    files = sorted(file for file in everything_below(images) if file.suffix.lower() in EXTENSIONS and is_file(file))
     if split is not None:
         files = _split(root, split, files, "Segmentation" if masked else "Main")
     nested = [p for p in files if _WNID.fullmatch(p.parent.name)]
@@ -69,19 +71,13 @@ def load_voc(path: str, options: Mapping[str, str]) -> Dataset:
     return boxed_dataset(text, listing, conditions=conditions)
 
 
-def _files_below(folder: Path) -> list[Path]:
-    """Every file below a folder, without following links to folders."""
-    return [Path(place) / name for place, _, names in os.walk(folder) for name in names]
-
-
 def _split(root: Path, split: str, files: Sequence[Path], task: str) -> list[Path]:
     """The files that a list of ImageSets names: the task's own list, else any of that name."""
     sets = root / "ImageSets"
     lists = sorted(
-        (Path(place) / name for place, folders, names in os.walk(sets) for name in (*folders, *names)
-         if name == f"{split}.txt"),
+        (file for file in everything_below(sets) if file.name == f"{split}.txt"),
         key=lambda file: (file.parent.name != task, file),
-    )  # fmt: skip
+    )
     if not lists:
         raise UserError(f"no list '{split}.txt' below {sets}; leave out ?split=, or name one that is there")
     content = read_bytes(lists[0], "list of images")
@@ -99,7 +95,7 @@ def _split(root: Path, split: str, files: Sequence[Path], task: str) -> list[Pat
 
 def _annotated(image: BoxedImage, file: Path, first: int) -> BoxedImage:
     """The image with what its XML file says: names, boxes and size; or that it is missing, or what is wrong with it."""
-    if not os.path.lexists(file):
+    if not is_there(file):
         return replace(image, annotated=False)
     try:
         root = read_xml(file, "file of annotations", name=image.source)

@@ -2,7 +2,19 @@
 
 from snellen.files.json_file import decode_json, fit, read_json
 from snellen.files.net import Damaged, reading
-from snellen.files.plain import GIB, KIB, MIB, expand_home, file_size, open_file, read_bytes, read_text
+from snellen.files.plain import (
+    GIB,
+    KIB,
+    MIB,
+    expand_home,
+    file_size,
+    length_of,
+    local_name,
+    open_file,
+    open_whole,
+    read_bytes,
+    read_text,
+)
 from snellen.lazy_names import lister
 
 __all__ = [
@@ -14,7 +26,10 @@ __all__ = [
     "expand_home",
     "file_size",
     "fit",
+    "length_of",
+    "local_name",
     "open_file",
+    "open_whole",
     "read_bytes",
     "read_json",
     "read_text",

@@ -7,7 +7,6 @@ Text, cells, structures, objects and functions are passed over.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from io import BufferedReader
@@ -18,7 +17,7 @@ import numpy as np
 from snellen.errors import UserError
 from snellen.files.mat_stream import Packed, Stored
 from snellen.files.net import reading
-from snellen.files.plain import open_file
+from snellen.files.plain import length_of, open_whole
 
 HEADER = 128  # bytes
 MOST_VARIABLES = 1000
@@ -35,7 +34,7 @@ _COMPLEX = 0x800
 def read_mat(path: Path | str, names: Collection[str]) -> dict[str, np.ndarray]:
     """The arrays of these names that a file has, in MATLAB's order of the indices (the first runs fastest)."""
     arrays: dict[str, np.ndarray] = {}
-    with open_file(path) as file, reading(path, "a MATLAB file"):
+    with open_whole(path) as file, reading(path, "a MATLAB file"):
         order = _byte_order(file.read(HEADER), path)
         for content in _variables(file, order, path):
             variable = _describe(content, order, path)
@@ -77,7 +76,7 @@ def _byte_order(header: bytes, path: Path | str) -> str:
 
 def _variables(file: BufferedReader, order: str, path: Path | str) -> Iterator[Stored | Packed]:
     """The content of every variable, one after the other."""
-    size, place = os.fstat(file.fileno()).st_size, HEADER
+    size, place = length_of(file), HEADER
     for _ in range(MOST_VARIABLES):
         if place == size:
             return

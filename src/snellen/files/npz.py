@@ -6,7 +6,6 @@ have a bound.
 
 from __future__ import annotations
 
-import os
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ import numpy as np
 from snellen.errors import UserError
 from snellen.files.net import reading
 from snellen.files.npy_header import Header, check_content, read_header
-from snellen.files.plain import GIB, KIB, MIB, format_size, open_file
+from snellen.files.plain import GIB, KIB, MIB, format_size, length_of, open_file, open_whole
 
 MOST_MEMBERS = 1000
 LONGEST_LISTING = 16 * MIB  # bytes of the zip file's own table of contents
@@ -36,7 +35,7 @@ class Npz:
         self.path = path
         self._file = file
         self._left = MOST_UNPACKED
-        self._size = os.fstat(file.fileno()).st_size
+        self._size = length_of(file)
         with reading(path, "npz"):
             check_listing(file, self._size, path, "npz", LONGEST_LISTING)
             self._archive = zipfile.ZipFile(file)
@@ -113,14 +112,14 @@ class Npz:
 @contextmanager
 def open_npz(path: Path | str, kind: str = "file") -> Iterator[Npz]:
     """An npz file, open while its arrays are read; mapped ones stay after it is closed."""
-    with open_file(path, kind) as file:
+    with open_whole(path, kind) as file:
         yield Npz(path, file)
 
 
 def read_npy(path: Path | str, kind: str = "array", most: int = GIB) -> np.ndarray:
     """The array of an npy file of at most `most` bytes."""
     with open_file(path, kind) as file:
-        size = os.fstat(file.fileno()).st_size
+        size = length_of(file)
         with reading(path, "npy"):
             header = read_header(file, str(path))
         if header is None:

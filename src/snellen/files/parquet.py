@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.files.net import reading
-from snellen.files.plain import file_size
+from snellen.files.plain import local_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,8 +24,7 @@ def read_parquet(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    file_size(path, kind)  # a pipe or a folder is refused here, since Arrow opens anything
-    with reading(path, "Parquet"), pa.OSFile(str(path)) as file:
+    with local_name(path, kind) as name, reading(path, "Parquet"), pa.OSFile(str(name)) as file:
         return pq.read_table(
             file,
             columns=None if columns is None else list(columns),
@@ -40,6 +39,5 @@ def read_parquet_schema(path: Path | str, kind: str = "Parquet file") -> pa.Sche
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    file_size(path, kind)
-    with reading(path, "Parquet"), pa.OSFile(str(path)) as file:
+    with local_name(path, kind) as name, reading(path, "Parquet"), pa.OSFile(str(name)) as file:
         return pq.read_schema(file)

@@ -6,15 +6,19 @@ import errno
 import io
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from snellen.errors import UserError
 from snellen.files.net import reading
+from snellen.files.remote.remote_path import RemotePath, remote_path
 
 if TYPE_CHECKING:
     import numpy as np
 
+LOCAL = "file://"
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 _SORTS = {
     stat.S_IFDIR: "a folder",
@@ -40,7 +44,14 @@ class NotRead(UserError):
 
 
 def open_file(path: Path | str, kind: str = "file") -> io.BufferedReader:
-    """A regular file, open for reading; a pipe, a socket, a device or a folder is refused before it is opened."""
+    """A regular file, open for reading; a pipe, a socket, a device or a folder is refused before it is opened.
+
+    One at an address is read in parts as they are asked for, and has no descriptor (`open_whole`); `length_of` is its size.
+    """
+    if (remote := _remote(path)) is not None:
+        from snellen.files.remote.remote_file import open_remote
+
+        return open_remote(remote, kind)
     try:
         _check_regular(os.stat(path), path, kind)
         number = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))  # it may have become a pipe
@@ -52,6 +63,34 @@ def open_file(path: Path | str, kind: str = "file") -> io.BufferedReader:
     except BaseException:
         os.close(number)
         raise
+
+
+def open_whole(path: Path | str, kind: str = "file") -> io.BufferedReader:
+    """The same with a descriptor, for readers that map a file: one at an address is copied to this machine first."""
+    if (remote := _remote(path)) is not None:
+        from snellen.files.remote.remote_file import whole_copy
+
+        return whole_copy(remote, kind)
+    return open_file(path, kind)
+
+
+@contextmanager
+def local_name(path: Path | str, kind: str = "file") -> Iterator[Path]:
+    """The file's name on this machine, for libraries that open files themselves; one at an address is copied for so long."""
+    if (remote := _remote(path)) is not None:
+        from snellen.files.remote.remote_file import named_copy
+
+        with named_copy(remote, kind) as copy:
+            yield copy
+        return
+    with open_file(path, kind):  # it must be a regular file
+        yield Path(path)
+
+
+def length_of(file: io.BufferedReader) -> int:
+    """How many bytes an open file has."""
+    size = getattr(file.raw, "size", None)
+    return os.fstat(file.fileno()).st_size if size is None else int(size)
 
 
 def read_bytes(path: Path | str, kind: str = "file", most: int = 64 * MIB) -> bytes:
@@ -69,7 +108,7 @@ def read_bytes(path: Path | str, kind: str = "file", most: int = 64 * MIB) -> by
 
 def _read_at_most(file: io.BufferedReader, count: int) -> bytes:
     """The first bytes of a file. Python sets aside all that it is asked for, so that is what the file says it has."""
-    content = file.read(min(count, os.fstat(file.fileno()).st_size + 1))
+    content = file.read(min(count, length_of(file) + 1))
     while len(content) < count and (more := file.read(min(count - len(content), MIB))):  # it grew, or lies in /proc
         content += more
     return content
@@ -91,8 +130,8 @@ def map_bytes(path: Path | str, kind: str = "file") -> np.ndarray:
     """uint8 [bytes]: the content of a regular file, read where it is looked at: memory does not grow with its size."""
     import numpy as np
 
-    with open_file(path, kind) as file:
-        if not os.fstat(file.fileno()).st_size:
+    with open_whole(path, kind) as file:
+        if not length_of(file):
             return np.empty(0, np.uint8)  # nothing can be mapped
         with reading(path, f"a {kind}"):
             return np.memmap(file, np.uint8, "r")
@@ -116,12 +155,20 @@ def check_mapped(array: np.ndarray, source: str) -> None:
 def file_size(path: Path | str, kind: str = "file") -> int:
     """The size of a regular file in bytes."""
     with open_file(path, kind) as file:
-        return os.fstat(file.fileno()).st_size
+        return length_of(file)
 
 
 def expand_home(path: Path | str) -> Path:
-    """The path with the home folder for a leading `~`; one of a user who does not exist stays as it is written."""
-    return Path(os.path.expanduser(path))
+    """The path with the home folder for a leading `~`; one of a user who does not exist stays as it is written.
+
+    An address (`s3://…`) becomes a path that functions of `snellen.files` read; `file://` stands before one of this machine.
+    """
+    remote = _remote(path)
+    return Path(os.path.expanduser(str(path).removeprefix(LOCAL))) if remote is None else remote
+
+
+def _remote(path: Path | str) -> RemotePath | None:
+    return path if isinstance(path, RemotePath) else remote_path(path) if isinstance(path, str) else None
 
 
 def snellen_home() -> Path:

@@ -19,7 +19,7 @@ import numpy as np
 
 from snellen.errors import UserError
 from snellen.files.net import reading
-from snellen.files.plain import GIB, MIB, file_size, format_size, open_file, read_bytes
+from snellen.files.plain import GIB, MIB, expand_home, file_size, format_size, open_file, read_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +55,7 @@ def read_table(path: Path | str, schema: Schema, kind: str = "file", most: int =
     In a CSV file all others are text. In a Parquet file they have the types of the file; those that are neither text,
     numbers, truth values nor times are left out.
     """
-    path = Path(path)
+    path = expand_home(path) if isinstance(path, str) else path
     table = _read_parquet(path, kind, most) if path.suffix == ".parquet" else _read_csv(path, kind, most)
     table = table.rename(
         columns={c.also: name for name, c in schema.items() if c.also in table.columns and name not in table.columns}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import tarfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from pathlib import Path
 from snellen.errors import UserError
 from snellen.files.member_names import check_name
 from snellen.files.net import reading
-from snellen.files.plain import GIB, MIB, NotRead, format_size, open_file, unreadable
+from snellen.files.plain import GIB, MIB, NotRead, format_size, length_of, open_file, unreadable
 
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 
@@ -31,7 +30,7 @@ def list_tar(path: Path, ended: bool = False) -> list[Member]:
     """The regular files in a tar file that is not compressed, in its order; links and sparse files are refused, folders and
     devices left out. With `ended` it must have the empty block that ends one, which a file lacks that is cut off."""
     with open_file(path, "tar file") as file:
-        headers = _Headers(file.fileno(), closefd=False)
+        headers = _Headers(file)
         _refuse_packed(headers, path)
         return list(_members(headers, path, ended))
 
@@ -39,7 +38,7 @@ def list_tar(path: Path, ended: bool = False) -> list[Member]:
 def first_names(path: Path, count: int) -> list[str]:
     """The names of the first files in a tar file."""
     with open_file(path, "tar file") as file:
-        headers = _Headers(file.fileno(), closefd=False)
+        headers = _Headers(file)
         _refuse_packed(headers, path)
         return [member.name for member in islice(_members(headers, path, ended=False), count)]
 
@@ -59,19 +58,25 @@ def read_members(path: Path, members: Sequence[Member], most: int = GIB) -> Iter
                 yield unreadable(path, "tar file", error)
 
 
-class _Headers(io.FileIO):
+class _Headers:
     """A file of which only so much is read at once as a header may have: Python sets aside all that it is asked for."""
+
+    mode = "rb"
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        self.length = length_of(file)
+        self.seek, self.tell, self._read = file.seek, file.tell, file.read
 
     def read(self, size: int | None = -1) -> bytes:
         if size is None or not 0 <= size <= MIB:
             raise ValueError("a header of impossible size")
-        return super().read(size)
+        return self._read(size)
 
 
 def _members(file: _Headers, path: Path, ended: bool) -> Iterator[Member]:
-    length, reached = os.fstat(file.fileno()).st_size, -1
+    reached = -1
     with reading(path, "a tar file"):
-        tar = tarfile.TarFile(fileobj=file)
+        tar = tarfile.TarFile(fileobj=file)  # type: ignore[arg-type]
     while True:
         with reading(path, "a tar file"):
             info = tar.next()
@@ -88,7 +93,7 @@ def _members(file: _Headers, path: Path, ended: bool) -> Iterator[Member]:
             )
         if info.isreg():
             check_name(info.name, f"tar file '{path}'")
-            if info.offset_data + info.size > length:
+            if info.offset_data + info.size > file.length:
                 raise UserError(f"tar file '{path}' is cut off in '{info.name[:200]}'; copy it again")
             yield Member(info.name, info.offset_data, info.size)
     # tarfile takes a header that it cannot read for the end of the file
@@ -97,7 +102,7 @@ def _members(file: _Headers, path: Path, ended: bool) -> Iterator[Member]:
     if last.strip(b"\0"):
         raise UserError(f"tar file '{path}' is damaged at byte {tar.offset:,}; copy it again")
     if ended and len(last) < tarfile.BLOCKSIZE:
-        raise UserError(f"tar file '{path}' is cut off at byte {length:,}, where it has no end; copy it again")
+        raise UserError(f"tar file '{path}' is cut off at byte {file.length:,}, where it has no end; copy it again")
 
 
 def _refuse_packed(file: _Headers, path: Path) -> None:

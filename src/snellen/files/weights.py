@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import struct
 import warnings
 import zipfile
@@ -13,7 +12,7 @@ from typing import Any, BinaryIO
 from snellen.errors import UserError
 from snellen.files.json_file import decode_json
 from snellen.files.net import reading
-from snellen.files.plain import MIB, open_file
+from snellen.files.plain import MIB, length_of, local_name, open_file
 
 LONGEST_HEADER = 100 * MIB  # what the safetensors library reads too
 _PICKLE = b"\x80"  # what a file of torch before 1.6 begins with; later ones are zip archives
@@ -34,7 +33,7 @@ def count_tensors(path: Path | str, kind: str = "checkpoint") -> int:
 
 def _header(path: Path | str, kind: str) -> dict[str, Any]:
     with open_file(path, kind) as file:
-        size = os.fstat(file.fileno()).st_size
+        size = length_of(file)
         head = file.read(8)
         length = struct.unpack("<Q", head)[0] if len(head) == 8 else 0
         if not 2 <= length <= min(size - 8, LONGEST_HEADER):
@@ -45,11 +44,11 @@ def _header(path: Path | str, kind: str) -> dict[str, Any]:
 
 def load_safetensors(path: Path | str, kind: str = "checkpoint") -> dict[str, Any]:
     """The tensors of a safetensors file by name; its library compares the header with the file's length and offsets."""
-    with open_file(path, kind):  # it must be a regular file
+    with local_name(path, kind) as file:
         from safetensors.torch import load_file
 
         with reading(path, "safetensors"):
-            return load_file(path)
+            return load_file(file)
 
 
 def load_torch(path: Path | str, kind: str = "checkpoint") -> Any:

@@ -23,7 +23,7 @@ from snellen.data.in9.layout import FACTS, MASKS, PROVENANCE, VARIANTS, class_of
 from snellen.data.in9.provenance import BOX, read_provenance
 from snellen.data.pixel_files import ASK, mask_values, read_mask
 from snellen.errors import UserError
-from snellen.files import read_json
+from snellen.files import expand_home, read_json
 from snellen.files.tree import folders_in, size_and_time
 from snellen.hashing import checksum, key_of
 
@@ -31,7 +31,7 @@ from snellen.hashing import checksum, key_of
 def load_in9(path: str, options: Mapping[str, str]) -> Dataset:
     """The images of a variant; columns say the background's id and class, the mask's share and the source."""
     conditions = dict(options)
-    split, place = conditions.pop("split", "val"), Path(os.path.expanduser(path))
+    split, place = conditions.pop("split", "val"), expand_home(path)
     if not os.path.isdir(place):
         there = [v for v in VARIANTS if os.path.isdir(place.parent / v)]
         known = (

@@ -8,7 +8,6 @@ nothing. COCO files are read too, and tables of frames with masks in files (`pat
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,10 +21,11 @@ from snellen.data.names import different, storable
 from snellen.data.ovis.clips import CROWD, Appearance, Clips, Frame, Stray, outlines_checksum
 from snellen.data.ovis.crop import crop_box, cut
 from snellen.data.ovis.listing import is_table, read_clips
-from snellen.data.root import Root, stamp
+from snellen.data.root import Root, stamps
 from snellen.data.segmentation import mask_of, outlines_mark
 from snellen.errors import UserError
 from snellen.files import expand_home
+from snellen.files.places import folders_beside, is_file, is_there, may_be_folder
 from snellen.hashing import checksum, file_sha256, key_of
 
 NAMING = "?frames=DIR"  # in the text of data
@@ -47,7 +47,7 @@ def load_ovis(path: str, options: Mapping[str, str]) -> Dataset:
     masked = all(appearance.visible or appearance.reason for appearance in shown)
     reader = _Reader(clips.frames, paths, shown, view == "crop", masked)
     samples = _samples(clips, shown, path)
-    identity: list[object] = ["ovis", file_sha256(file), view, [stamp(frame) for frame in paths]]
+    identity: list[object] = ["ovis", file_sha256(file), view, stamps(paths)]
     if is_table(file):
         identity.append(outlines_checksum(clips))  # its masks are in other files
     if masked and (mark := outlines_mark([appearance.visible for appearance in shown])):
@@ -72,16 +72,12 @@ def frames_root(file: Path, frames: Sequence[Frame], folder: str | Path | None, 
     names it."""
     if folder is not None:
         place = expand_home(folder)
-        if not os.path.isdir(place):
+        if not may_be_folder(place):
             raise UserError(f"no folder '{storable(str(folder))}'; name the folder of the frames with {naming}")
         return Root(place, naming)
     first = frames[0].file
-    try:
-        beside = sorted(near for near in file.parent.iterdir() if os.path.isdir(near))
-    except OSError:
-        beside = []
-    for place in (file.parent, *beside):
-        if "\0" not in first and os.path.isfile(place / first):
+    for place in (file.parent, *folders_beside(file.parent)):
+        if "\0" not in first and is_file(place / first):
             return Root(place, naming)
     raise UserError(f"'{storable(first)[:200]}' is not near {file}; name the folder of the frames with {naming}")
 
@@ -149,7 +145,7 @@ class _Reader:
 
 def read_frame(frame: Frame, path: Path) -> Photo | Unreadable:
     """The photo of a frame, or why there is none."""
-    if not os.path.lexists(path):
+    if not is_there(path):
         return Unreadable("there is no such file", MISSING)
     photo = decode_file(path)
     if isinstance(photo, Unreadable):

@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from snellen.data.jpeg import jpeg_decoder
 from snellen.engine.inputs import Inputs
 from snellen.engine.plan import Plan
 from snellen.engine.settings import COARSE, FINE
 from snellen.errors import UserError, option
 from snellen.files import read_text
+from snellen.files.remote.opened import opened_files
 from snellen.plugins import plugin_versions
 from snellen.version import __version__
 
@@ -53,6 +55,8 @@ def record(
         "command": list(command),
         "python": sys.version.split()[0],
         "packages": {**{name: _version(name) for name in PACKAGES}, **plugin_versions()},
+        "jpeg": jpeg_decoder().to_json(),
+        **_remote(before),
         "engine": before.get("engine", "local"),
         "hardware": hardware(plan.settings.device),
         "settings": {**asdict(plan.settings), "shard": plan.shard, "wanted_batch_size": _wanted_batch(plan, before)},
@@ -84,6 +88,12 @@ def record(
         **({"services": before["services"]} if "services" in before else {}),
         "files": dict(before.get("files", {})),
     }
+
+
+def _remote(before: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables and archives that were read at addresses, with those of earlier commands; nothing where there are none."""
+    files = {**before.get("remote", {}), **opened_files()}
+    return {"remote": files} if files else {}
 
 
 def _wanted_batch(plan: Plan, before: Mapping[str, Any]) -> int | None:

@@ -80,6 +80,14 @@ class ServiceRecord(msgspec.Struct):
     tokens: TokenRecord | None = None
 
 
+class RemoteRecord(msgspec.Struct):
+    """A table or archive that was read at an address: bytes, what its server said of its content, its sha256 if it is small."""
+
+    size: Count
+    mark: str
+    sha256: str
+
+
 class RunRecord(msgspec.Struct):
     """run.json; what an earlier version did not write may be missing."""
 
@@ -105,6 +113,8 @@ class RunRecord(msgspec.Struct):
     occluders: PoolRecord | None = None
     drift: dict[str, list[DoubtRecord]] = {}
     services: dict[str, ServiceRecord] = {}
+    jpeg: dict[str, str] = {}
+    remote: dict[str, RemoteRecord] = {}
     files: dict[str, Count] = {}
     checksums: dict[str, str] = {}
     checksum: str = ""
