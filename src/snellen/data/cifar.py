@@ -8,7 +8,6 @@ checksums.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from snellen.data.dataset import Dataset, filter_rows
 from snellen.data.names import read_names
 from snellen.errors import UserError
 from snellen.files import GIB, expand_home, read_bytes
+from snellen.files.places import exists, is_file, is_folder
 from snellen.hashing import file_sha256, key_of
 
 CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
@@ -48,7 +48,7 @@ def load_cifar(path: str, options: Mapping[str, str]) -> Dataset:
 
 def _files(place: Path, conditions: dict[str, str], text: str) -> tuple[list[Path], bool]:
     """The files that a path and a split name, and whether they are of CIFAR-100."""
-    if not os.path.isdir(place):
+    if not is_folder(place):
         if "split" in conditions:
             raise UserError(f"?split= chooses among the files of a folder, but '{place}' is none; leave it out")
         size = len(read_bytes(place, "file of images", 4 * GIB))
@@ -57,10 +57,10 @@ def _files(place: Path, conditions: dict[str, str], text: str) -> tuple[list[Pat
     for folder in (place, *(place / name for name in FOLDERS)):
         for hundred, names in ((False, TEN[split]), (True, HUNDRED[split])):
             files = [folder / name for name in names]
-            if os.path.exists(files[0]):
+            if exists(files[0]):
                 return files, hundred
-    if any(os.path.isfile(place / name) for name in PICKLES):
-        hundred = os.path.exists(place / "meta")
+    if any(is_file(place / name) for name in PICKLES):
+        hundred = exists(place / "meta")
         raise UserError(
             f"'{place}' holds the Python version, pickles, which run code when they are read; get the binary version, or write "
             f"torchvision:CIFAR{100 if hundred else 10}?root={place.parent}&split={split}, which compares checksums first"
@@ -82,6 +82,6 @@ def _rows(file: Path, row: int) -> np.ndarray:
 def _names(folder: Path, kind: str) -> tuple[str, ...]:
     """The names of the classes: those in the file beside the images; of CIFAR-10 they are known."""
     file = folder / (f"{kind}_label_names.txt" if kind else "batches.meta.txt")
-    if os.path.exists(file):
+    if exists(file):
         return read_names(file)
     return () if kind else CLASSES

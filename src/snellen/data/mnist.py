@@ -6,7 +6,6 @@ labels that is not named like the images, and `?transposed=true` turns images wh
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
@@ -20,6 +19,7 @@ from snellen.data.names import read_names
 from snellen.errors import UserError
 from snellen.files import expand_home
 from snellen.files.idx import read_idx
+from snellen.files.places import exists, is_folder
 from snellen.hashing import file_sha256, key_of
 
 DIGITS = tuple("0123456789")
@@ -52,14 +52,14 @@ def load_mnist(path: str, options: Mapping[str, str]) -> Dataset:
 
 def _image_file(place: Path, conditions: dict[str, str], text: str) -> Path:
     """The file of images that a path and a split name."""
-    if not os.path.isdir(place):
+    if not is_folder(place):
         if "split" in conditions:
             raise UserError(f"?split= chooses among the files of a folder, but '{place}' is none; leave it out")
         return place
     split = switch(conditions, "split", ("test", "train"), text)
     for folder, form, beginning, ending in product(FOLDERS, FORMS, BEGINNINGS[split], ("", ".gz")):
         file = place / folder / (form.format(beginning) + ending)
-        if os.path.exists(file):
+        if exists(file):
             return file
     raise UserError(
         f"folder '{place}' has no {FORMS[0].format(BEGINNINGS[split][0])}, nor .gz of it; name the file of images"
@@ -73,6 +73,6 @@ def _label_file(file: Path) -> Path:
         raise UserError(f"which labels belong to '{file}'? name their file, as in mnist:{file.name}?labels=FILE")
     plain = name.removesuffix(".gz")
     return next(
-        (file.with_name(n) for n in (name, plain, f"{plain}.gz") if os.path.exists(file.with_name(n))),
+        (file.with_name(n) for n in (name, plain, f"{plain}.gz") if exists(file.with_name(n))),
         file.with_name(name),
     )

@@ -7,7 +7,6 @@ does. `?groups=false` leaves out boxes around groups of objects (`IsGroupOf`).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from snellen.data.names import storable
 from snellen.data.root import Root
 from snellen.errors import UserError
 from snellen.files import MIB, expand_home, read_text
+from snellen.files.places import exists, is_folder
 from snellen.files.table import Column, place_of, read_table
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def load_openimages(path: str, options: Mapping[str, str]) -> Dataset:
     file, text, conditions = expand_home(path), f"openimages:{path}", dict(options)
     groups = switch(conditions, "groups", ("true", "false"), text)
     named, folder = conditions.pop("names", None), conditions.pop("images", None)
-    if folder is not None and not os.path.isdir(expand_home(folder)):
+    if folder is not None and not is_folder(expand_home(folder)):
         raise UserError(f"no folder '{folder}'; give the folder of the images, as in {text}?images=DIR")
     table = read_table(file, SCHEMA)
     if table.empty:
@@ -77,7 +77,7 @@ def _single(table: pd.DataFrame, groups: str) -> np.ndarray:
 
 def _descriptions(file: Path, named: str | None) -> dict[str, str]:
     """Names by label: two columns without a header, or with one."""
-    beside = next((file.with_name(name) for name in NAMES if os.path.exists(file.with_name(name))), None)
+    beside = next((file.with_name(name) for name in NAMES if exists(file.with_name(name))), None)
     place = expand_home(named) if named is not None else beside
     names: dict[str, str] = {}
     if place is None:

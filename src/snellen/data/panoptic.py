@@ -6,7 +6,6 @@ which else has the name of the JSON file. Stuff (`isthing` 0: sky, grass) is no 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -24,6 +23,7 @@ from snellen.data.root import Root, stamp
 from snellen.errors import UserError
 from snellen.files import GIB, expand_home, read_json
 from snellen.files.picture import open_image, read_image
+from snellen.files.places import is_folder
 
 _Pixels = Annotated[float, msgspec.Meta(ge=-FARTHEST, le=FARTHEST)]
 
@@ -125,6 +125,6 @@ def _mask(png: Path | None, numbers: Sequence[int], place: int) -> np.ndarray:
 
 def _segments_root(file: Path, folder: str | None, text: str) -> Root:
     place = expand_home(folder) if folder is not None else file.with_suffix("")
-    if not os.path.isdir(place):
+    if not is_folder(place):
         raise UserError(f"no folder '{place}'; give the folder of the PNG files, as in {text}?segments=DIR")
     return Root(place, "?segments=DIR")

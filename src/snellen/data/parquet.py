@@ -6,7 +6,6 @@ Face's library wrote into the file, `?names=FILE`, or the labels' own. Other opt
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 
 from snellen.data.dataset import Dataset
@@ -14,6 +13,7 @@ from snellen.data.features import features_of
 from snellen.data.image_table import table_dataset
 from snellen.errors import UserError
 from snellen.files.braces import files_of
+from snellen.files.places import is_folder
 from snellen.files.rows.parquet_rows import ParquetRows
 from snellen.files.tree import files_below
 
@@ -21,7 +21,7 @@ from snellen.files.tree import files_below
 def load_parquet(path: str, options: Mapping[str, str]) -> Dataset:
     """The rows of all files, in their order."""
     files = files_of(path)
-    if len(files) == 1 and os.path.isdir(files[0]):
+    if len(files) == 1 and is_folder(files[0]):
         folder = files[0]
         files = files_below(folder, {".parquet"})
         if not files:

@@ -8,7 +8,6 @@ become columns.
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from snellen.data.pixel_files import mask_values
 from snellen.errors import UserError
 from snellen.files import MIB, decode_json
 from snellen.files.braces import files_of
+from snellen.files.places import is_folder
 from snellen.files.plain import NotRead
 from snellen.files.tar_file import Member, list_tar, read_members
 from snellen.files.tree import files_below, size_and_time
@@ -94,7 +94,7 @@ def load_wds(path: str, options: Mapping[str, str]) -> Dataset:
 def _shard_files(path: str) -> list[Path]:
     """The tar files that a text or a folder names."""
     files = files_of(path, "tar file")
-    if len(files) == 1 and os.path.isdir(files[0]):
+    if len(files) == 1 and is_folder(files[0]):
         files = files_below(files[0], {".tar"})
         if not files:
             raise UserError(

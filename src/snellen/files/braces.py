@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import glob
-import os
 import re
+from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
 
 from snellen.errors import UserError
+from snellen.files.places import exists
 from snellen.files.plain import expand_home
+from snellen.files.remote.remote_path import RemotePath
+from snellen.files.tree import files_below
 
 MOST_FILES = 100_000
 _GROUP = re.compile(r"\{([^{}]*)\}")
@@ -19,22 +22,30 @@ _RANGE = re.compile(r"(\d{1,12})\.\.(\d{1,12})")
 def files_of(text: str, kind: str = "file") -> list[Path]:
     """The files that a text names: braces in the order written, `*` in sorted order. Those of braces need not be there."""
     place = expand_home(text)
-    if os.path.exists(place) or not set("{*") & set(text):
+    if exists(place) or not set("{*") & set(text):
         return [place]
     files: list[Path] = []
     for name in expand_braces(text):
         if "*" not in name:
             files.append(expand_home(name))
             continue
-        matches = sorted(glob.glob(str(expand_home(name))))
+        matches = _matches(expand_home(name))
         if not matches:
             raise UserError(f"no {kind} '{name}'; nothing there has such a name")
-        files += map(Path, matches)
+        files += matches
         _check_count(len(files), text)
     if len(set(files)) < len(files):
         twice = next(file for number, file in enumerate(files) if file in files[:number])
         raise UserError(f"'{text}' names the {kind} '{twice}' twice; name each once")
     return files
+
+
+def _matches(pattern: Path) -> list[Path]:
+    """The files that a name with `*` fits; at an address only the last part may have one."""
+    if isinstance(pattern, RemotePath):
+        found = (file for file in files_below(pattern.parent, {pattern.suffix}) if file.parent == pattern.parent)
+        return sorted(file for file in found if fnmatchcase(file.name, pattern.name))
+    return sorted(map(Path, glob.glob(str(pattern))))
 
 
 def expand_braces(text: str) -> list[str]:

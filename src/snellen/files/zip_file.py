@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 import zipfile
 import zlib
@@ -16,7 +15,7 @@ from snellen.errors import UserError
 from snellen.files.member_names import check_name
 from snellen.files.net import reading, reason_of
 from snellen.files.npz import MOST_PACKING, check_listing
-from snellen.files.plain import GIB, MIB, NotRead, format_size, open_file, unreadable
+from snellen.files.plain import GIB, MIB, NotRead, format_size, length_of, open_file, unreadable
 
 LONGEST_LISTING = 256 * MIB  # bytes of a zip file's own table of contents: two million files
 BOMB = 64 * MIB  # what grows to more than this, and to over a hundred times its size, is no image
@@ -40,7 +39,7 @@ class ZipMember:
 def list_zip(path: Path) -> list[ZipMember]:
     """The files in a zip file, in its order; names that lead out of it, links, encrypted files and bombs are refused."""
     with open_file(path, "zip file") as file:
-        size = os.fstat(file.fileno()).st_size
+        size = length_of(file)
         check_listing(file, size, path, "a zip file", LONGEST_LISTING)
         with reading(path, "a zip file"), zipfile.ZipFile(file) as archive:
             infos = [info for info in archive.infolist() if not info.is_dir()]

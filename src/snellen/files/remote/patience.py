@@ -67,7 +67,8 @@ def patiently(path: RemotePath, call: Callable[[], T]) -> T:
 
 def _denied(path: RemotePath, error: Exception) -> UserError:
     return UserError(
-        f"'{path}' may not be read ({_words(error)}); check the address, and the credentials of this machine (docs/start/remote.md)"
+        f"'{path}' may not be read ({_words(error)}); check the address, and the credentials of this machine "
+        "(docs/start/remote.md)"
     )
 
 
