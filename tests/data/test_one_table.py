@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import fsspec
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,8 +17,14 @@ from snellen.models import from_callable
 from .shapes import NAMES, Contents, arrays, encoded_images, folder, hf_saved, parquet, shards, tarred, zipped
 
 IMAGES = encoded_images(24, 32)
-SHAPES = {"zip": zipped, "tar": tarred, "wds": shards, "parquet": parquet, "hf": hf_saved, "npz": arrays}
 AUDIT = "interference([noise(0.1), shuffle(4)])"  # whose draws depend on ids
+
+
+def at_address(images: Contents, place: Path) -> str:
+    """The folder, in an object store in memory."""
+    store = fsspec.filesystem("memory")
+    store.pipe({f"/{place.name}/photos/{name}": content for name, content in images.items()})
+    return f"folder:memory://{place.name}/photos"
 
 
 def answers(images: np.ndarray) -> np.ndarray:
@@ -27,6 +34,11 @@ def answers(images: np.ndarray) -> np.ndarray:
     scores -= weights.sum(0) * 0.49 / 10  # of the mean pixel
     powers = np.exp(scores - scores.max(1, keepdims=True))
     return powers / powers.sum(1, keepdims=True)
+
+
+SHAPES = {
+    "zip": zipped, "tar": tarred, "wds": shards, "parquet": parquet, "hf": hf_saved, "npz": arrays, "memory": at_address,
+}  # fmt: skip
 
 
 def table(text: str, out: Path) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:

@@ -29,6 +29,8 @@ from snellen.models.zoo import build
 
 from ..gates import wait_until
 from ..served import Handler, Served, served
+from .shapes import encoded_images, parquet, shards, zipped
+from .test_small_images import write_cifar, write_idx
 
 pytest.importorskip("aiohttp")
 WORLD = "phantom:test?size=32&n=24"
@@ -77,6 +79,14 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     scipy.io.savemat(top / "packed.mat", digits, do_compression=True)
     with tarfile.open(top / "set.tar", "w") as tar:
         tar.add(top / "folder", arcname=".")
+    encoded = encoded_images()
+    for shape in (zipped, shards, parquet):
+        (top / shape.__name__).mkdir()
+        shape(encoded, top / shape.__name__)
+    (top / "small").mkdir()
+    write_cifar(top / "small", "test_batch.bin", random.integers(0, 256, (4, 32, 32, 3), np.uint8), np.arange(4))
+    write_idx(top / "small" / "t10k-images-idx3-ubyte", random.integers(0, 256, (4, 28, 28), np.uint8))
+    write_idx(top / "small" / "t10k-labels-idx1-ubyte", np.arange(4, dtype=np.uint8))
     return top
 
 
@@ -113,10 +123,25 @@ KINDS = {
     "pairs": "pairs:{0}/maps/images,{0}/maps/labels",
     "stl": "stl:{}/stl",
     "chosen ids": "folder:{0}/folder?ids={0}/ids.txt",
+    "zip": "zip:{}/zipped/photos.zip",
+    "wds": "wds:{}/shards/shard-{{000..002}}.tar",
+    "wds, all": "wds:{}/shards/shard-*.tar",
+    "parquet": "parquet:{}/parquet/part-{{0..2}}.parquet?id=name",
+    "cifar": "cifar:{}/small/test_batch.bin",
+    "mnist": "mnist:{}/small?split=test",
     "a path alone": "{}/set.tar",
     "a folder alone": "{}/folder",
 }
-LISTED = ("folder", "voc", "pairs", "stl", "chosen ids", "a folder alone")  # which a web server cannot list
+LISTED = (
+    "wds, all",
+    "mnist",
+    "folder",
+    "voc",
+    "pairs",
+    "stl",
+    "chosen ids",
+    "a folder alone",
+)  # which a web server cannot list
 ON_THE_WEB = [kind for kind in KINDS if kind not in LISTED]
 
 
