@@ -16,6 +16,8 @@ from snellen.errors import UserError
 from snellen.models import Model, from_callable, from_torch
 from snellen.models.zoo import NETWORKS
 
+from ..models.chat_service import completion, serve_chat
+
 DATA = "phantom:test?size=32&n=450"
 
 
@@ -223,8 +225,12 @@ def test_an_audit_makes_just_the_findings_it_lists_with_facts_of_their_types(nam
         ("inside_mask", "explanation", "faithfulness", "concepts"), "smallnet"
     )  # which look into networks
     inside["attention"] = "vit_small_p8"
-    model = from_torch(NETWORKS[inside[name]](12), size=32, name="net") if name in inside else oracle(4)
-    run = snellen.audit(model, "phantom:test?size=32&n=18", name, quiet=True, report=False)
+    with serve_chat(lambda body: completion("none of these")) as server:
+        if name == "replies":
+            model: object = f"chat:{server.url}#model=m&retries=0"
+        else:
+            model = from_torch(NETWORKS[inside[name]](12), size=32, name="net") if name in inside else oracle(4)
+        run = snellen.audit(model, "phantom:test?size=32&n=18", name, quiet=True, report=False)
     names = {one["name"] for one in run.results()["findings"] if one["audit"] not in ("clean", "baseline")}
     assert names == set(parse_audits(name)[0].names or ())
     assert not undeclared
