@@ -16,7 +16,6 @@ from snellen.measure.masks import FULL, mask_values, numbers_of
 from snellen.measure.responses import Floats, ResponseColumns, column, read_responses, select
 from snellen.measure.two_way import mean_over_images
 
-
 GREY = 128  # above it a pixel of a grey picture of a mask is the object's
 
 
