@@ -247,6 +247,15 @@ def test_a_list_that_does_not_fit_is_one_line(
     assert not (tmp_path / "new").exists()
 
 
+def test_two_decisions_of_one_image_are_refused(made: In9Built, tmp_path: Path) -> None:
+    """The rejection won, wherever it stood."""
+    name = rows_of(made.out)[0]["foreground"]
+    rows = [{"id": name, "decision": "accept"}, {"id": name, "decision": "reject", "reason": "x"}]
+    file = Decided(tmp_path / "list").write(rows)
+    with pytest.raises(UserError, match=f"line 3: '{name}' stands in line 2 too; keep one decision of an image"):
+        rebuild(made.out, file, tmp_path / "new", workers=1)
+
+
 def test_folders_that_cannot_be_rebuilt_are_one_line(made: In9Built, tmp_path: Path) -> None:
     file = Decided(tmp_path / "list").write([])
     (tmp_path / "plain").mkdir()
@@ -263,6 +272,9 @@ def test_folders_that_cannot_be_rebuilt_are_one_line(made: In9Built, tmp_path: P
     (other / "build.json").write_text(json.dumps(facts))
     text = (other / "provenance.csv").read_text()
     name = rows_of(other)[0]["foreground"]
+    (other / "provenance.csv").write_text(text.replace("background", "ground"))
+    with pytest.raises(UserError, match="has no column 'background', but mixed variants; build the set again"):
+        rebuild(other, file, tmp_path / "new")
     (other / "provenance.csv").write_text(text.replace(name, "../../x"))
     with pytest.raises(UserError, match="is not the name of a file"):
         rebuild(other, file, tmp_path / "new")

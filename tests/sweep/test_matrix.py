@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -184,7 +185,7 @@ def test_a_row_without_a_grid_of_its_own_searches_twelve_trials(rows: Callable[[
     ("text", "message"),
     [
         ("rows: [{name: a, arch: 'timm:resnet5o'}]", "row 'a': unknown timm network 'resnet5o'; did you mean"),
-        ("rows: [{name: a, arch: smalnet}]", "row 'a': unknown network 'smalnet'; did you mean 'smallnet'"),
+        ("rows: [{name: a, arch: smalnet}]", "rows.yaml: row 'a': unknown network 'smalnet'; did you mean"),
         ("rows: [{name: a, archs: smallnet}]", "row 'a': unknown setting 'archs'; did you mean 'arch'"),
         ("rows: [{name: a, grid: {lr: 3}}]", "row 'a': its grid: expected lr as a list of values, got '3'"),
         ("rows: [{name: a}, {name: a}]", "two rows are called 'a'; names must differ"),
@@ -201,6 +202,14 @@ def test_a_row_that_cannot_be_is_one_line_with_its_name(
 ) -> None:
     with pytest.raises(UserError, match=message):
         plan_matrix(MatrixRequest(matrix=rows(text), data=TRAIN, test=TEST, out=tmp_path / "out"))
+
+
+def test_a_result_with_a_measure_that_there_is_not_is_one_line(tmp_path: Path) -> None:
+    value = {"row": "a", "measure": "meen_rank", "where": "", "value": 1.0, "low": None, "high": None, "p": None}
+    content = {"snellen": "0", "run": "runs/a", "rows": [], "values": [value]}
+    (tmp_path / "matrix.json").write_text(json.dumps(content))
+    with pytest.raises(UserError, match="matrix.json: unknown measure 'meen_rank'; did you mean 'mean_rank'"):
+        load_matrix(tmp_path)
 
 
 def test_weights_that_are_not_there_are_found_before_anything_is_trained(

@@ -95,8 +95,8 @@ def read_curation(file: str | Path | None) -> CurationList:
     table = read_table(path, {**dict.fromkeys(DECIDED, Column(required=True)), **dict.fromkeys(CORNERS, corner)})
     rejects: dict[str, str] = {}
     mends: dict[str, Mend] = {}
-    lines: dict[str, int] = {}
     masks = Root(path.parent, "a mask below it")
+    lines: dict[str, int] = {}
     for row, (name, decision, reason) in enumerate(table[list(DECIDED)].itertuples(index=False)):
         where, name = place_of(file, row), storable(name.strip())
         if decision.strip() not in DECISIONS:
