@@ -1,0 +1,127 @@
+"""Every command and every piece of Python on the pages is carried out, or a mark in the page's source says why not.
+
+A page's blocks run one after the other in a folder of their own, as a reader would paste them. Where a page trains or shows more
+than a test has time for, numbers are made smaller by the literal table SMALLER; what such a page shows is then not compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from .commands import exit_code
+from .page_blocks import Block, carry_out, runnable
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", DOCS / "index.md", *sorted(DOCS.glob("start/*.md")), *sorted(DOCS.glob("questions/*.md"))] + [
+    DOCS / "reference" / f"{name}.md" for name in ("backgrounds", "maps", "phantom", "rank-measures", "search")
+]
+BLOCKS = {page.relative_to(ROOT).as_posix(): tuple(runnable(page.read_text())) for page in PAGES}
+
+# Why a block may stay out, and how many do: a further one changes a number here.
+NOT_RUN = {
+    "needs the network": 48,
+    "needs a GPU": 6,
+    "needs your own files": 30,
+    "takes N minutes": 2,
+    "carried out by tests/": 16,
+}
+SHORT = (
+    (r"\bn=\d{3,4}\b", "n=120"),
+    (r"(snellen train \S+)", r"\1 --epochs 1"),
+    (r"--epochs \d+", "--epochs 1"),
+    (r"--runs \d+", "--runs 1"),
+    (r"runs=\d+", "runs=1"),
+    (r"(snellen build (?!occluders)\w+)", r"\1 --workers 1"),
+)
+# Pages whose commands are carried out with smaller numbers: (pattern, what stands in its place), one after the other.
+SMALLER: dict[str, tuple[tuple[str, str], ...]] = {
+    "docs/questions/attention.md": SHORT,
+    "docs/questions/background.md": SHORT,
+    "docs/questions/compositional.md": SHORT,
+    "docs/questions/derived-sets.md": SHORT,
+    "docs/questions/domains.md": SHORT,
+    "docs/questions/explanations.md": SHORT,
+    "docs/questions/faithfulness.md": SHORT,
+    "docs/questions/feature-augmentation.md": SHORT,
+    "docs/questions/iruo.md": SHORT,
+    "docs/questions/occluders.md": SHORT,
+    "docs/questions/occlusion.md": SHORT,
+    "docs/questions/robust-training.md": SHORT,
+    "docs/questions/training-data.md": SHORT,
+    "docs/questions/training.md": SHORT,
+    "docs/reference/maps.md": SHORT,
+    "docs/start/own-model.md": SHORT,
+}
+# Small files that a page says are the reader's.
+GIVEN: dict[str, dict[str, str]] = {}
+NUMBER = r"\d+(?:\.\d+)?"
+
+
+def reason_of(block: Block) -> str:
+    """The entry of NOT_RUN that the mark of a block is."""
+    reason = re.sub(r"^takes [1-9]\d* minutes$", "takes N minutes", block.reason)
+    return "carried out by tests/" if reason.startswith("carried out by tests/") else reason
+
+
+def test_every_block_is_carried_out_or_says_why_not() -> None:
+    out = Counter(reason_of(block) for blocks in BLOCKS.values() for block in blocks if block.reason)
+    assert dict(out) == {reason: count for reason, count in NOT_RUN.items() if count}
+    assert sum(not block.reason for blocks in BLOCKS.values() for block in blocks) >= 100
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_a_block_that_another_test_carries_out_is_named_there(name: str) -> None:
+    for block in BLOCKS[name]:
+        if block.reason.startswith("carried out by "):
+            text = (ROOT / block.reason.removeprefix("carried out by ")).read_text()
+            words = re.match(r"snellen((?: [a-z]+)+)", block.text)
+            assert Path(name).name in text or (words and all(word in text for word in words[1].split())), block
+
+
+@pytest.mark.parametrize("name", SMALLER)
+def test_every_number_that_is_made_smaller_is_on_its_page(name: str) -> None:
+    text = "\n".join(block.text for block in BLOCKS[name] if not block.reason)
+    for pattern, _ in SMALLER[name]:
+        assert pattern in dict(SHORT) or re.search(pattern, text), pattern
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name, blocks in BLOCKS.items() if not all(block.reason for block in blocks)])
+def test_the_blocks_of_a_page_run_in_their_order(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for file, content in GIVEN.get(name, {}).items():
+        Path(file).write_text(content)
+    names: dict[str, object] = {"__name__": "page"}
+    for block in BLOCKS[name]:
+        if block.reason:
+            continue
+        text = block.text
+        for pattern, instead in SMALLER.get(name, ()):
+            text = re.sub(pattern, instead, text)
+        if file := re.match(r"# (\w+\.py)\n", text):
+            Path(file[1]).write_text(text)
+        elif block.language == "python":
+            exec(compile(text, name, "exec"), names)
+        else:
+            assert carry_out(text, exit_code) == 0, f"{text}\n{capsys.readouterr().err}"
+        printed = capsys.readouterr().out
+        if block.shown and name not in SMALLER:
+            assert_like(printed, block.shown)
+
+
+def assert_like(printed: str, shown: str) -> None:
+    """The same words in the same order; numbers may be off by 2% or 0.02, as between processors."""
+    ours, pages = printed.split(), shown.split()
+    assert len(ours) == len(pages), f"{printed}\nbut the page shows\n{shown}"
+    for one, other in zip(ours, pages):
+        assert re.sub(NUMBER, "#", one) == re.sub(NUMBER, "#", other), f"{one!r}, but the page shows {other!r}"
+        for value, expected in zip(re.findall(NUMBER, one), re.findall(NUMBER, other)):
+            assert float(value) == pytest.approx(float(expected), rel=0.02, abs=0.02), f"{one!r}, not {other!r}"
