@@ -189,9 +189,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     sizes: list[int] = []
     before = trials._reply_to
 
-    def replied(one: Any, pixels: torch.Tensor, work: Any) -> Any:
+    def replied(bound: Any, pixels: torch.Tensor, *more: Any) -> Any:
         sizes.append(len(pixels))
-        return before(one, pixels, work)
+        return before(bound, pixels, *more)
 
     monkeypatch.setattr(trials, "_reply_to", replied)
     return sizes

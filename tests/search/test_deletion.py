@@ -320,9 +320,9 @@ def counting(sizes: list[int]) -> Any:
 
     before = trials._reply_to
 
-    def replied(one: Any, pixels: torch.Tensor, work: Any) -> Any:
+    def replied(bound: Any, pixels: torch.Tensor, *more: Any) -> Any:
         sizes.append(len(pixels))
-        return before(one, pixels, work)
+        return before(bound, pixels, *more)
 
     return replied
 

@@ -10,15 +10,18 @@ from snellen.checks.classes import class_order, unmapped, unrelated
 from snellen.checks.doubt import CleanAnswers, Doubt
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
-from snellen.models.card import Card
 
 # Of each run's clean answers; the more particular reasons stand before the more general ones.
 CHECKS: tuple[Callable[[CleanAnswers], Doubt | None], ...] = (class_order, unmapped, unrelated, below_stated)
 
 
-def doubts_about(answers: Answers, cell: Cell, cards: Mapping[str, Card]) -> list[Doubt]:
-    """What the clean answers (`cell`) of one model make doubtful; `cards` are those of its runs."""
-    doubts = [doubt for check in CHECKS for clean in _by_run(answers, cell, cards) if (doubt := check(clean))]
+def doubts_about(
+    answers: Answers, cell: Cell, stated: Mapping[str, float | None], chance: float | None = None
+) -> list[Doubt]:
+    """What the clean answers (`cell`) of one model make doubtful; `stated` is the stated accuracy by run, `chance` what guessing
+    gets right where that is not 1 in all classes."""
+    every = [replace(clean, chance=chance) for clean in _by_run(answers, cell, stated)]
+    doubts = [doubt for check in CHECKS for clean in every if (doubt := check(clean))]
     return merge_runs(doubts, len(answers.runs))
 
 
@@ -33,7 +36,7 @@ def merge_runs(doubts: Sequence[Doubt], runs: int) -> list[Doubt]:
     ]
 
 
-def _by_run(answers: Answers, cell: Cell, cards: Mapping[str, Card]) -> list[CleanAnswers]:
+def _by_run(answers: Answers, cell: Cell, stated: Mapping[str, float | None]) -> list[CleanAnswers]:
     block = answers[cell]
     block = block.of(block.labels >= 0)
     return [
@@ -44,9 +47,8 @@ def _by_run(answers: Answers, cell: Cell, cards: Mapping[str, Card]) -> list[Cle
             labels=block.labels,
             confidence=block.confidence[row],
             classes=answers.classes[cell.on],
-            stated=cards[run].stated,
+            stated=stated.get(run),
             groups=block.groups,
-            chance=cards[run].chance,
         )
         for row, run in enumerate(answers.runs)
     ]

@@ -29,10 +29,10 @@ def check(prepared: Prepared, store: Store, everyone: Sequence[Answers], facts: 
             Doubt(**facts) for subject in runs for facts in preprocessing.get(f"{subject.name}/{subject.run}", ())
         ]
         early = [doubt for doubt in stored if doubt.name != NO_PROBABILITIES]  # which is a notice
-        cards = {subject.run: subject.card for subject in runs}
+        stated = {subject.run: subject.card.stated for subject in runs}
         doubts += merge_runs(early, len(runs)) + stored_drifts(facts.get("drift", {}), runs)
         if prepared.exam.task == "classification":  # the others are about classes of images
-            doubts += doubts_about(answers, prepared.exam.clean(), cards)
+            doubts += doubts_about(answers, prepared.exam.clean(), stated, runs[0].card.chance)
     return doubts + stored_copies(store, list(prepared.inputs.data))
 
 
