@@ -82,16 +82,16 @@ class BlockCache:
 
     def _shrink(self) -> None:
         """Remove what was not used for longest, and halves that a killed process left an hour ago."""
-        found: list[tuple[float, int, str]] = []
+        entries: list[tuple[float, int, str]] = []
         for folder in _entries(self.folder):
             for entry in _entries(folder.path):
                 with contextlib.suppress(OSError):
                     facts = entry.stat(follow_symlinks=False)
                     old = entry.name.startswith(".part-") and facts.st_mtime < time.time() - 3600
-                    found.append((0.0 if old else facts.st_mtime, facts.st_size, entry.path))
-        total = sum(size for _, size, _ in found)
+                    entries.append((0.0 if old else facts.st_mtime, facts.st_size, entry.path))
+        total = sum(size for _, size, _ in entries)
         wanted = self.most * _SHARE if total > self.most else total
-        for used, size, path in sorted(found):
+        for used, size, path in sorted(entries):
             if total <= wanted and used:
                 return
             with contextlib.suppress(OSError):

@@ -22,7 +22,7 @@ def facts_at(path: RemotePath) -> RemoteFacts | None:
     known = path.look.facts
     if str(path) not in known:
         listed = _listed(path)
-        known[str(path)] = _asked(path) if listed is None else listed.files.get(path.name)
+        known[str(path)] = _server_facts(path) if listed is None else listed.files.get(path.name)
     return known[str(path)]
 
 
@@ -57,10 +57,10 @@ def remote_tree(path: RemotePath) -> RemoteFolder:
         )
     look = path.look
     with look.lock:
-        found = _folder(path)
-        if found is None:
-            found = look.trees[str(path)] = patiently(path, lambda: object_tree(path))
-    return found
+        tree = _folder(path)
+        if tree is None:
+            tree = look.trees[str(path)] = patiently(path, lambda: object_tree(path))
+    return tree
 
 
 def remote_files(path: RemotePath, folder: RemoteFolder) -> Iterator[tuple[RemotePath, RemoteFacts]]:
@@ -81,7 +81,7 @@ def mark_number(facts: RemoteFacts | None) -> tuple[int, int]:
     return (facts.size, int.from_bytes(digest, "big") >> 1 if facts.mark else 0)
 
 
-def _asked(path: RemotePath) -> RemoteFacts | None:
+def _server_facts(path: RemotePath) -> RemoteFacts | None:
     """What the server says of one address; that it is a folder is remembered."""
     try:
         facts = patiently(path, lambda: web_facts(path) if path.scheme in WEB else object_facts(path))

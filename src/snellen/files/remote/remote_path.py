@@ -40,7 +40,7 @@ class RemoteFolder:
     files: dict[str, RemoteFacts] = field(default_factory=dict)
 
 
-class Look:
+class RemoteLook:
     """What was learnt of addresses since a text was read: each file keeps its facts, so that a change while it is read shows."""
 
     def __init__(self) -> None:
@@ -52,22 +52,22 @@ class Look:
 class RemotePath(PosixPath):
     """An address as a path: names are joined and taken apart as those of files. Paths made from one share its `look`."""
 
-    _shared: Look
+    _shared: RemoteLook
 
     @property
-    def look(self) -> Look:
-        found: Look | None = self.__dict__.get("_shared")
-        if found is None:
-            found = self._shared = Look()
-        return found
+    def look(self) -> RemoteLook:
+        look: RemoteLook | None = self.__dict__.get("_shared")
+        if look is None:
+            look = self._shared = RemoteLook()
+        return look
 
     @property
     def scheme(self) -> str:
         return self.parts[0].removesuffix(":")
 
     def __str__(self) -> str:
-        scheme, found, rest = super().__str__().partition(":/")
-        return f"{scheme}://{rest}" if found and scheme in SCHEMES else f"{scheme}{found}{rest}"
+        scheme, colon, rest = super().__str__().partition(":/")
+        return f"{scheme}://{rest}" if colon and scheme in SCHEMES else f"{scheme}{colon}{rest}"
 
     def __fspath__(self) -> str:
         self.refuse()
