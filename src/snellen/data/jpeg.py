@@ -18,6 +18,7 @@ from PIL import Image, features
 from PIL import __version__ as pillow_version
 
 from snellen.extras import import_package
+from snellen.files.picture import open_image
 
 _BASELINE, _EXTENDED, _PROGRESSIVE = 0xC0, 0xC1, 0xC2  # Huffman-coded frames
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}  # markers that begin with size and channels
@@ -140,6 +141,7 @@ def _encode(image: Image.Image, **settings: Any) -> bytes:
 
 
 def _same(module: ModuleType, content: bytes) -> bool:
-    with Image.open(io.BytesIO(content), formats=("JPEG",)) as image:
-        other = _decode(module, content, image.size)
-        return other is not None and np.array_equal(np.asarray(other), np.asarray(image.convert("RGB")))
+    with open_image(content) as image:
+        expected = np.asarray(image.convert("RGB"))
+    decoded = _decode(module, content, (expected.shape[1], expected.shape[0]))
+    return decoded is not None and np.array_equal(np.asarray(decoded), expected)
