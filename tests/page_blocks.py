@@ -19,7 +19,20 @@ from typing import IO
 
 from .pages import blocks
 
-PROGRAMS = ("snellen", "pip", "python", "python3", "printf", "cp", "docker", "vllm", "ollama", "ray", "accelerate", "export")
+PROGRAMS = (
+    "snellen",
+    "pip",
+    "python",
+    "python3",
+    "printf",
+    "cp",
+    "docker",
+    "vllm",
+    "ollama",
+    "ray",
+    "accelerate",
+    "export",
+)
 MARK = re.compile(r"<!-- not run: (.+) -->")
 BEFORE = """exec 3>&1 4<&0 1>&2 </dev/null
 snellen() { printf '%s\\n' $# >&3; printf '%s\\0' "$@" >&3; read -r code <&4; return "$code"; }
@@ -28,7 +41,7 @@ snellen() { printf '%s\\n' $# >&3; printf '%s\\0' "$@" >&3; read -r code <&4; re
 
 @dataclass(frozen=True)
 class Block:
-    """A script for the shell, or a piece of Python; `reason` is empty where it is to be run, and `shown` what the page shows of it."""
+    """A script for the shell, or a piece of Python; `reason` is empty where it is run, `shown` what the page shows of it."""
 
     language: str
     text: str

@@ -17,9 +17,12 @@ from .page_blocks import Block, carry_out, runnable
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", DOCS / "index.md", *sorted(DOCS.glob("start/*.md")), *sorted(DOCS.glob("questions/*.md"))] + [
-    DOCS / "reference" / f"{name}.md" for name in ("backgrounds", "maps", "phantom", "rank-measures", "search")
-]
+PAGES = [
+    ROOT / "README.md",
+    DOCS / "index.md",
+    *sorted(DOCS.glob("start/*.md")),
+    *sorted(DOCS.glob("questions/*.md")),
+] + [DOCS / "reference" / f"{name}.md" for name in ("backgrounds", "maps", "phantom", "rank-measures", "search")]
 BLOCKS = {page.relative_to(ROOT).as_posix(): tuple(runnable(page.read_text())) for page in PAGES}
 
 # Why a block may stay out, and how many do: a further one changes a number here.

@@ -30,6 +30,7 @@ _HOMES = {
     "engine": "snellen.engine",
     "exam": "snellen.exam",
     "explain": "snellen.explain",
+    "export": "snellen.export",
     "files": "snellen.files",
     "measure": "snellen.measure",
     "models": "snellen.models",

@@ -31,7 +31,9 @@ def test_every_place_that_concludes_without_an_interval_is_listed():
     """A finding made with nan for both ends: list it on the page, or give it an interval."""
     found = {}
     for file in sorted(AUDITS.rglob("*.py")):
-        text = re.sub(r"np\.nan, np\.nan", "", file.read_text(encoding="utf-8"))
+        text = re.sub(
+            r"np\.nan, np\.nan|Comparison\(.*\)", "", file.read_text(encoding="utf-8")
+        )  # which are no findings
         if places := len(NOTHING.findall(text)):
             found[file.relative_to(AUDITS).as_posix()] = places
     assert found == {file: len(names) for file, names in PLACES.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -58,7 +59,12 @@ def bipolar(name: str, *shape: int) -> np.ndarray:
 
 @pytest.fixture
 def package(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The usual package, without chance: a test that does not say what is drawn must not draw."""
+    """The usual package, without chance: a test that does not say what is drawn must not draw.
+
+    Its numba looks for a package `coverage`; other tests have put benchmarks/, which has a file of that name, onto the path.
+    """
+    if "coverage" not in sys.modules:
+        monkeypatch.setitem(sys.modules, "coverage", None)
     module = pytest.importorskip("imagecorruptions.corruptions", reason="imagecorruptions-imaug is not installed")
 
     def refuse(*_: Any, **__: Any) -> None:

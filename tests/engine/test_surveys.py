@@ -37,7 +37,8 @@ def bound(key: str, on: str, seed: int) -> Any:
 
 def test_each_survey_has_the_model_the_data_and_the_seed_of_its_own_cell(tmp_path: Path) -> None:
     store, surveys = Store(tmp_path), [bound("first", "test", 3), bound("second", "train", 4)]
-    plan: Any = SimpleNamespace(open_surveys=surveys, data=DATA, settings=Settings(batch_size=2))
+    settings = Settings(batch_size=2)
+    plan: Any = SimpleNamespace(open_surveys=surveys, data=DATA, settings=settings, batch_for=lambda canvas: 2)
     run_surveys(plan, store, RunProgress(quiet=True), NO_POOLS)
     for one in surveys:
         table = store.survey(one.key)

@@ -123,9 +123,7 @@ def _only_split(names: list[str], text: str) -> str:
 
 
 def _cache(datasets: Any) -> Path:
-    from huggingface_hub import constants
-
-    return Path(constants.HF_HOME)
+    return Path(datasets.config.HF_CACHE_HOME)
 
 
 @contextmanager

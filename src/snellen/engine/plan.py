@@ -17,7 +17,7 @@ from snellen.engine.plan_checks import (
     check_recorded,
     check_size,
     check_trials,
-    lacks_answers,
+    unanswered,
 )
 from snellen.engine.requests.cell import BoundCell, Cell, bind_cell, canvas_for
 from snellen.engine.requests.map import BoundMap, MapRequest, bind_map
@@ -127,7 +127,7 @@ def make_plan(inputs: Inputs, requests: Requests, store: Store) -> Plan:
     """Merge equal cells and maps, look up what the store has, and group the rest into passes."""
     data, settings = inputs.data, inputs.settings
     every_cell = [bound for cell in dict.fromkeys(requests.cells) for bound in _bind(cell, inputs)]
-    every_cell = [bound for bound in every_cell if not (bound.cell in requests.optional and lacks_answers(bound))]
+    every_cell = [bound for bound in every_cell if not (bound.cell in requests.optional and unanswered(bound))]
     cells = {(bound.subject.name, bound.subject.run, bound.key): bound for bound in every_cell}
     trials = [bound for cell in dict.fromkeys(requests.trials) for bound in _bind(cell, inputs)]
     searches = [bound for cell in dict.fromkeys(requests.searches) for bound in _bind(cell, inputs)]

@@ -11,7 +11,7 @@ from snellen.engine.requests.cell import BoundCell, Cell
 from snellen.errors import UserError
 from snellen.explain.methods import method_of
 from snellen.extras import import_package
-from snellen.models.adapters.predictions import recorded_answers
+from snellen.models.adapters.predictions import lacks_answers, recorded_answers
 from snellen.models.subject import Subject
 
 
@@ -91,10 +91,10 @@ def check_trials(trials: Iterable[BoundCell]) -> None:
             )
 
 
-def lacks_answers(bound: BoundCell) -> bool:
+def unanswered(bound: BoundCell) -> bool:
     """Whether a cell is put to recorded answers that have none under its distortion and seed."""
-    recorded = None if bound.subject.card.live else bound.subject.model().recorded
-    return recorded is not None and (str(bound.distortion), bound.seed) not in recorded.index
+    subject = bound.subject
+    return not subject.card.live and lacks_answers(subject.model(), str(bound.distortion), bound.seed, bound.on)
 
 
 def check_recorded(cells: Iterable[BoundCell], data: Mapping[str, Dataset]) -> None:

@@ -43,8 +43,8 @@ def files_of(text: str, kind: str = "file") -> list[Path]:
 def _matches(pattern: Path) -> list[Path]:
     """The files that a name with `*` fits; at an address only the last part may have one."""
     if isinstance(pattern, RemotePath):
-        found = (file for file in files_below(pattern.parent, {pattern.suffix}) if file.parent == pattern.parent)
-        return sorted(file for file in found if fnmatchcase(file.name, pattern.name))
+        below = files_below(pattern.parent, {pattern.suffix})
+        return [file for file in below if file.parent == pattern.parent and fnmatchcase(file.name, pattern.name)]
     return sorted(map(Path, glob.glob(str(pattern))))
 
 

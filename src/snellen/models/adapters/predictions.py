@@ -114,7 +114,7 @@ def recorded_answers(
         raise ValueError(f"expected a model of recorded answers, got '{model.name}'")
     import pandas as pd
 
-    role = on if _ANY not in model.recorded.index.levels[0] else _ANY  # type: ignore[attr-defined]
+    role = _role(model.recorded, on)
     names = [sample.strip() for sample in samples]
     rows = model.recorded.reindex(pd.MultiIndex.from_product([[role], [distortion], [seed], names]))
     missing = rows["pred"].isna()
@@ -127,6 +127,17 @@ def recorded_answers(
     places = {name.strip(): number for number, name in enumerate(classes)}
     numbers = {answer: _class_number(answer, places, model.card.text) for answer in rows["pred"].unique()}
     return rows.assign(pred=rows["pred"].map(numbers).astype("int64"))
+
+
+def lacks_answers(model: Model, distortion: str, seed: int, on: str) -> bool:
+    """Whether a model is recorded answers that have none about a role under a distortion and seed."""
+    recorded = model.recorded
+    return recorded is not None and (_role(recorded, on), distortion, seed) not in recorded.index
+
+
+def _role(recorded: pd.DataFrame, on: str) -> str:
+    """The name under which answers about a role lie."""
+    return on if _ANY not in recorded.index.levels[0] else _ANY  # type: ignore[attr-defined]
 
 
 def _class_number(answer: str, places: Mapping[str, int], text: str) -> int:

@@ -41,7 +41,7 @@ class MadeAhead:
             return self._ready.popleft() if self._ready and not self._stopped else None
 
     def stop(self, error: BaseException | None = None) -> None:
-        """Make and give out no more; an error is raised by whoever asks for the next."""
+        """Make and give out no more; an error is raised where the next is asked for."""
         with self._changed:
             self._stopped, self._error = True, self._error or error
             self._changed.notify_all()
