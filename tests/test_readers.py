@@ -26,7 +26,6 @@ CALLS = {  # by the name before the dot
 }
 ALLOWED: dict[str, str] = {  # file → why it may
     "cli/__init__.py": "opens the null device for what a closed pipe no longer takes",
-    "data/hub.py": "reads an image at an address of the hub, of which Hugging Face's library streams the rows alone",
     "distort/jpeg.py": "reads back the picture that it has just written",
     "engine/keep/facts.py": "reads back its own text before it is written, so that its checksum is of what a reader will see",
     "engine/keep/answer_journal.py": "appends to the journal, which it makes, and reads back lines that it has checked",
