@@ -27,7 +27,6 @@ CALLS = {  # by the name before the dot
 ALLOWED: dict[str, str] = {  # file → why it may
     "atomic.py": "opens a file to append to, without following links or waiting; reads back its own YAML before it is written",
     "cli/__init__.py": "opens the null device for what a closed pipe no longer takes",
-    "data/hub.py": "reads an image at an address of the hub, of which Hugging Face's library streams the rows alone",
     "distort/jpeg.py": "reads back the picture that it has just written",
     "engine/keep/facts.py": "reads back its own text before it is written, so that its checksum is of what a reader will see",
     "lock.py": "opens the lock file, which it makes, without following links or waiting",

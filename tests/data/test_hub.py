@@ -82,3 +82,17 @@ def test_a_dataset_of_the_hub_is_downloaded_streamed_and_read_again_offline(tmp_
     )
     assert again == loaded
     assert other == "hf:other/name is not here and could not be downloaded: run once without --offline"
+
+
+@pytest.mark.slow
+def test_images_that_lie_on_the_hub_as_files_are_streamed_and_downloaded(tmp_path: Path) -> None:
+    for name, content in IMAGES.items():
+        (tmp_path / "repository" / "test" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "repository" / "test" / name).write_bytes(content)
+    with fake_hub(tmp_path / "repository") as (address, _):
+        texts = ("hf:owner/name?split=test&stream=4", "hf:owner/name?split=test")
+        streamed, loaded = asked(address, tmp_path / "home", *texts)
+    sums = {checksum(content): name.partition("/")[0] for name, content in IMAGES.items()}
+    for (classes, labels, found, _, _), count in ((streamed, 4), (loaded, 12)):
+        assert [sums[one] for one in found] == [classes[label] for label in labels]
+        assert len(set(found)) == count

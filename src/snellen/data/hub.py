@@ -73,7 +73,7 @@ def _streamed(datasets: Any, loaded: Any, most: int | None, text: str) -> HubRow
     size, rows, sums = 0, list[dict[str, Any]](), list[str]()
     for row in _first(loaded, most):
         for name in images:
-            row[name] = _with_bytes(row[name])
+            row[name] = _with_bytes(datasets, row[name])
             content = (row[name] or {}).get("bytes") or b""
             size += len(content)
             sums.append(checksum(content) if content else "")
@@ -97,14 +97,12 @@ def _first(loaded: Iterable[dict[str, Any]], most: int | None) -> Iterator[dict[
         yield dict(row)
 
 
-def _with_bytes(image: Any) -> Any:
+def _with_bytes(datasets: Any, image: Any) -> Any:
     """An image at an address of the hub, as its bytes."""
     path = image.get("path") if isinstance(image, dict) and image.get("bytes") is None else None
     if not isinstance(path, str) or not path.rpartition("::")[2].startswith("hf://"):
         return image
-    import fsspec
-
-    with fsspec.open(path, "rb") as file:
+    with datasets.utils.file_utils.xopen(path, "rb") as file:
         return image | {"bytes": file.read(GIB)}
 
 
