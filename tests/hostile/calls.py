@@ -126,14 +126,18 @@ def people(folder: Path) -> object:
     return len(answers), answers.observer, answers.hit
 
 
-def predictions(folder: Path) -> object:
+def predictions(folder: Path, file: str = "predictions.csv") -> object:
     import snellen
 
-    run = snellen.audit(f"predictions:{folder}/predictions.csv", DATA, ["interference([shuffle(2)])"], quiet=True)
+    run = snellen.audit(f"m=predictions:{folder}/{file}", DATA, ["interference([shuffle(2)])"], quiet=True)
     try:
         return run.findings(), run.predictions()
     finally:
         run.remove()  # type: ignore[attr-defined]
+
+
+def exported_predictions(folder: Path) -> object:
+    return predictions(folder, "exported.parquet#model=shape")
 
 
 def label_map(name: str) -> Callable[[Path], object]:

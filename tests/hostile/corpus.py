@@ -13,6 +13,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 from PIL import Image
 
 import snellen
@@ -500,6 +501,9 @@ def lists(root: Path) -> None:
     noisy = [f'{sample},{label},0.4,"noise(uniform(0, 0.025))",0' for sample, label in zip(samples.ids, samples.labels)]
     lines = ["sample,pred,confidence,distortion,seed", *answers, *shuffled, *noisy]
     (folder / "predictions.csv").write_text("\n".join(lines) + "\n")
+    table = pd.read_csv(folder / "predictions.csv", dtype={"sample": str, "pred": str})
+    named = [table.assign(model=model, run=model, on="test") for model in ("shape", "other")]
+    pd.concat(named).to_parquet(folder / "exported.parquet", index=False, write_page_checksum=True)
     votes = [
         f"p{k},{sample},{classes[label]},none(),1"
         for k in range(2)

@@ -121,6 +121,7 @@ READERS: Mapping[str, Reader] = {
     "ids": Reader("lists", ("ids.txt",), calls.ids),
     "answers of people": Reader("lists", ("people.csv",), calls.people),
     "predictions": Reader("lists", ("predictions.csv",), calls.predictions, 0.7),
+    "predictions, as exported": Reader("lists", ("exported.parquet",), calls.exported_predictions, 0.7),
     "answer of a service": Reader("lists", ("answer.json",), calls.answer("answer.json", "classification")),
     "answer of a service, boxes": Reader("lists", ("boxes.json",), calls.answer("boxes.json", "detection")),
     "answer of a service, maps": Reader("lists", ("maps.json",), calls.answer("maps.json", "segmentation")),

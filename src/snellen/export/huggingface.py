@@ -38,7 +38,7 @@ def write_dataset(run: RunFolder, folder: Path) -> None:
     counts = {split: write_rows(run, _answers(folder, split), role) for role, split in splits.items()}
     place = folder / "findings" / "findings.parquet"
     with writing(place) as file:
-        pq.write_table(findings, file, compression="zstd")
+        pq.write_table(findings, file, compression="zstd", write_page_checksum=True)
     answers = {name: _TYPES.get(kind, kind) for name, (kind, _) in COLUMNS.items()}
     facts = [
         _config("answers", answers, {split: (count, _answers(folder, split)) for split, count in counts.items()}),

@@ -24,7 +24,10 @@ def write_rows(run: RunFolder, path: Path, on: str | None = None) -> int:
     import pyarrow.parquet as pq
 
     count = 0
-    with writing(path) as file, pq.ParquetWriter(file, _plain(schema()), compression="zstd") as writer:
+    with (
+        writing(path) as file,
+        pq.ParquetWriter(file, _plain(schema()), compression="zstd", write_page_checksum=True) as writer,
+    ):
         for shard in answer_rows(run, on):
             writer.write_table(shard.answers.cast(_plain(schema())))
             count += len(shard.answers)

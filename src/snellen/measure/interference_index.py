@@ -35,12 +35,14 @@ def per_run_worst_values(increase: Floats) -> Floats:
 
 
 def _rise(increase: Floats) -> Floats:
-    return np.maximum(increase, 0) * increase.shape[-1]
+    rise: Floats = np.maximum(increase, 0)
+    rise *= increase.shape[-1]
+    return rise
 
 
 def _at_dominant(rise: Floats) -> tuple[Floats, NDArray[np.int64]]:
     """The rise of the class with the highest mean over runs, [..., runs], and that class; −1 where no class rises."""
-    mean = rise.mean(axis=-2)
+    mean = rise.mean(axis=-2) if rise.shape[-2] > 1 else rise[..., 0, :]  # of many classes this takes long
     dominant = mean.round(12).argmax(axis=-1)  # classes that tie but for rounding errors do tie
     there = np.take_along_axis(rise, dominant[..., None, None], axis=-1)[..., 0]
     return there, np.where(mean.max(axis=-1) > 0, dominant, -1)
