@@ -1,4 +1,4 @@
-"""Scores of classification, segmentation and detection: worked by hand, and against torchvision."""
+"""Scores of classification, segmentation and detection, as on search.md: worked by hand, and against torchvision."""
 
 from __future__ import annotations
 

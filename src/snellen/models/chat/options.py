@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from snellen.data.names import storable
 from snellen.errors import UserError
 from snellen.files.table import Column, read_table
 from snellen.models.text_answers import plain
@@ -84,13 +85,14 @@ def read_confusions(file: Path, classes: Sequence[str]) -> np.ndarray:
     table = read_table(file, {"label": text, "answer": text, "count": whole}, "table of confusions")
     names = [*map(str, range(len(classes))), *classes]  # a class that is called by a number is meant by it
     places = {name: number % len(classes) for number, name in enumerate(names)}
-    labels = table["label"].astype(str)
+    labels, answers = (table[name].map(storable) for name in ("label", "answer"))
     if strangers := sorted(set(labels) - set(places)):
         raise UserError(f"'{file}': expected classes of the data as label, got '{strangers[0][:100]}'")
-    rows = table[table["answer"].astype(str).isin(list(places))]
+    known = answers.isin(list(places))
     counts = np.zeros((len(classes), len(classes)))
-    at = rows["label"].astype(str).map(places), rows["answer"].astype(str).map(places)
-    np.add.at(counts, (at[0].to_numpy(int), at[1].to_numpy(int)), rows["count"].to_numpy() if "count" in rows else 1.0)
+    at = labels[known].map(places), answers[known].map(places)
+    times = table["count"][known].to_numpy() if "count" in table else 1.0
+    np.add.at(counts, (at[0].to_numpy(int), at[1].to_numpy(int)), times)
     shares = counts / np.maximum(counts.sum(1, keepdims=True), 1)
     return shares + shares.T
 
