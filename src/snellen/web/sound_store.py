@@ -21,9 +21,9 @@ FARTHEST = 1e15  # of any number: times in ms, and ids
 
 def first_fault(connection: sa.Connection, tables: sa.MetaData) -> str | None:
     """What is wrong first with a store of these tables: pages, a table or a column that is gone, a value that nothing wrote."""
-    said = connection.exec_driver_sql("PRAGMA quick_check(1)").scalars().first()
-    if said != "ok":
-        return one_line(str(said))[:LONGEST]
+    verdict = connection.exec_driver_sql("PRAGMA quick_check(1)").scalars().first()
+    if verdict != "ok":
+        return one_line(str(verdict))[:LONGEST]
     return next(_faults(connection, tables), None)
 
 
