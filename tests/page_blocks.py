@@ -19,20 +19,7 @@ from typing import IO
 
 from .pages import blocks
 
-PROGRAMS = (
-    "snellen",
-    "pip",
-    "python",
-    "python3",
-    "printf",
-    "cp",
-    "docker",
-    "vllm",
-    "ollama",
-    "ray",
-    "accelerate",
-    "export",
-)
+PROGRAMS = "snellen|pip|python3?|printf|cp|docker|vllm|ollama|ray|accelerate|export"
 MARK = re.compile(r"<!-- not run: (.+) -->")
 BEFORE = """exec 3>&1 4<&0 1>&2 </dev/null
 snellen() { printf '%s\\n' $# >&3; printf '%s\\0' "$@" >&3; read -r code <&4; return "$code"; }
@@ -41,7 +28,7 @@ snellen() { printf '%s\\n' $# >&3; printf '%s\\0' "$@" >&3; read -r code <&4; re
 
 @dataclass(frozen=True)
 class Block:
-    """A script for the shell, or a piece of Python; `reason` is empty where it is run, `shown` what the page shows of it."""
+    """A script for the shell or a piece of Python: `reason` why it is not run, else empty; `shown` its output on the page."""
 
     language: str
     text: str
@@ -73,7 +60,7 @@ def _block(lines: list[str], reason: str) -> Block | None:
     if fence and fence[1] == "console":
         (command,) = re.findall(r"^\$ ((?:.*\\\n)*.*\n)", text, re.M)
         return Block("sh", command, reason, text.partition(command)[2])
-    starts = any(re.match(rf"({'|'.join(PROGRAMS)}) ", line) for line in text.splitlines())
+    starts = any(re.match(rf"({PROGRAMS}) ", line) for line in text.splitlines())
     return Block("sh", text, reason) if starts and (not fence or fence[1] in ("", "sh")) else None
 
 
