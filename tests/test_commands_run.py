@@ -41,6 +41,12 @@ SHORT = (
     (r"runs=\d+", "runs=1"),
     (r"(snellen build (?!phantom)\w+)", r"\1 --workers 1"),
 )
+# Clips of which some are occluded at every level, and networks that differ.
+CLIPS = (
+    (r"\bn=4800\b", "n=480"),
+    (r"--epochs ([123])0\b", r"--epochs \1"),
+    (r"(snellen build (?!phantom)\w+)", r"\1 --workers 1"),
+)
 # Pages whose commands are carried out with smaller numbers: (pattern, what stands in its place), one after the other.
 SMALLER: dict[str, tuple[tuple[str, str], ...]] = {
     "docs/questions/attention.md": ((r"n=(120|300)\b", "n=24"), *SHORT),
@@ -55,8 +61,8 @@ SMALLER: dict[str, tuple[tuple[str, str], ...]] = {
     "docs/questions/explanations.md": SHORT,
     "docs/questions/faithfulness.md": SHORT,
     "docs/questions/feature-augmentation.md": SHORT,
-    "docs/questions/iruo.md": (*SHORT, (r'format="png"', 'format="png", workers=1')),
-    "docs/questions/occluders.md": SHORT,
+    "docs/questions/iruo.md": (*CLIPS, (r'format="png"', 'format="png", workers=1')),
+    "docs/questions/occluders.md": CLIPS,
     "docs/questions/occlusion.md": SHORT,
     "docs/questions/robust-training.md": SHORT,
     "docs/questions/training-data.md": (

@@ -128,6 +128,7 @@ def browser() -> Iterator[Any]:
 def test_pages_fit_the_screen_and_ask_no_network(site: Path, browser: Any, width: int, scheme: str) -> None:
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page, asked, errors = context.new_page(), [], []
+    page.set_default_timeout(0)  # however busy the machine is
     page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda error: errors.append(str(error)))
     for name in LOOKED_AT:
@@ -155,6 +156,7 @@ def test_pages_fit_the_screen_and_ask_no_network(site: Path, browser: Any, width
 )
 def test_the_search_finds_pages_without_a_server(site: Path, browser: Any, words: str, page: str) -> None:
     tab = browser.new_page()
+    tab.set_default_timeout(0)
     asked: list[str] = []
     tab.on("request", lambda request: asked.append(request.url))
     tab.goto((site / "start/install.html").as_uri())

@@ -53,6 +53,7 @@ def opened(browser: Any) -> Iterator[Callable[[Path, int], Any]]:
         context = browser.new_context(viewport={"width": width, "height": 800}, offline=True)
         contexts.append(context)
         page = context.new_page()
+        page.set_default_timeout(0)  # however busy the machine is
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("request", lambda request: said.append(request.url) if request.url.startswith("http") else None)
