@@ -26,6 +26,7 @@ import torch
 from photos import write_photos
 
 from snellen.data import SCHEMES, Canvas, jpeg, load_data
+from snellen.engine.ask import readers
 from snellen.engine.ask.slides import slides
 
 BATCH = 256
@@ -59,6 +60,16 @@ def by_snellen_with_pillow(text: str, workers: int) -> int:
         return by_snellen(text, workers)
     finally:
         jpeg.jpeg_decoder = usual
+
+
+def by_snellen_in_processes(text: str, workers: int) -> int:
+    """However few photos and workers there are."""
+    least, most = readers.LEAST, readers.MOST_THREADS
+    readers.LEAST, readers.MOST_THREADS = 0, 0
+    try:
+        return by_snellen(text, workers)
+    finally:
+        readers.LEAST, readers.MOST_THREADS = least, most
 
 
 def steps() -> Any:
@@ -182,6 +193,7 @@ def ways_of(folder: Path, photos: Path, address: str, workers: int) -> dict[str,
     ways: dict[str, Callable[[], int]] = {
         "folder, snellen": lambda: by_snellen(f"folder:{photos}", workers),
         "folder, snellen, JPEG by Pillow": lambda: by_snellen_with_pillow(f"folder:{photos}", workers),
+        "folder, snellen, processes": lambda: by_snellen_in_processes(f"folder:{photos}", workers),
         "folder, torchvision": lambda: by_torchvision(photos, workers),
         "folder, timm": lambda: by_timm(photos, workers),
         "tar, snellen": lambda: by_snellen(f"tar:{folder}/photos.tar", workers),

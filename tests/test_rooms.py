@@ -28,6 +28,7 @@ HELPERS = {  # modules at the top that any room may use
         "notation",
         "offline",
         "plugins",
+        "processes",
         "request",
         "settings_file",
         "terminal",

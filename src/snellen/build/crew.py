@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
-import sys
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import parent_process
-from multiprocessing.context import SpawnContext, SpawnProcess
-from types import ModuleType
 from typing import Any
 
-from snellen.errors import UserError, command, is_command, option
-from snellen.plugins import load_plugin, plugin_files
+from snellen.errors import UserError, is_command, option
+from snellen.plugins import plugin_files
+from snellen.processes import Context, begin_beside
 
 AHEAD = 4  # tasks waiting per process
 Spread = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
@@ -37,7 +33,7 @@ def crew(workers: int | None) -> Iterator[Spread]:
         finally:
             _opencv_threads(threads)
         return
-    with ProcessPoolExecutor(workers, _Context(), _alone, (is_command(), [*plugin_files()])) as pool:
+    with ProcessPoolExecutor(workers, Context(), _alone, (is_command(), [*plugin_files()])) as pool:
 
         def spread(function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
             waiting: deque[Future[Any]] = deque()
@@ -60,43 +56,9 @@ def crew(workers: int | None) -> Iterator[Spread]:
             raise
 
 
-class _Process(SpawnProcess):
-    """A new process that does not import the caller's script: what it works with is all in modules of ours, and a script
-    without a `__main__` guard would begin to build again in every process."""
-
-    @staticmethod
-    def _Popen(process_obj: Any) -> Any:
-        script = sys.modules["__main__"]
-        sys.modules["__main__"] = ModuleType("__main__")
-        try:
-            return SpawnProcess._Popen(process_obj)
-        finally:
-            sys.modules["__main__"] = script
-
-
-class _Context(SpawnContext):
-    Process = _Process
-
-
 def _alone(typed: bool, plugins: Sequence[str]) -> None:
-    """One thread per process: the processes are what runs side by side. And none outlives the one that it works for.
-
-    Its errors name settings as those of its parent do, and it knows the same plug-ins, which have named what is broken in them.
-    """
-    command(typed).__enter__()
-    for file in plugins:
-        load_plugin(file)
-    os.environ["OMP_NUM_THREADS"] = "1"
+    begin_beside(typed, plugins)
     _opencv_threads(1)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """End this process when its parent does: one that was killed cannot tell them, and its workers would wait for ever."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _opencv_threads(count: int) -> int:

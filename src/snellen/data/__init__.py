@@ -24,6 +24,7 @@ from snellen.data.manifest import load_manifest
 from snellen.data.mnist import load_mnist
 from snellen.data.names import storable
 from snellen.data.openimages import load_openimages
+from snellen.data.origin import Origin, is_loaded_alike
 from snellen.data.ovis.adapter import load_ovis
 from snellen.data.pairs import load_pairs
 from snellen.data.panoptic import load_panoptic
@@ -230,7 +231,10 @@ def load_data(text: str) -> Dataset:
         raise UserError(f"cannot read '?{query}' in '{text}'; write it as ?column=value&other=value")
     data = SCHEMES[scheme].read(path, {name: value for name, value in options.items() if name not in OPTIONS})
     data = apply_options(data, {name: value for name, value in options.items() if name in OPTIONS})
-    return data if data.text == text else replace(data, text=text)
+    data = data if data.text == text else replace(data, text=text)
+    if not is_loaded_alike(scheme, path, text):
+        return data
+    return replace(data, origin=Origin(text, data.fingerprint, len(data), data.read))
 
 
 def load_stored(text: str) -> Dataset:

@@ -12,6 +12,7 @@ import numpy as np
 
 from snellen.data.concept_maps import ConceptMaps
 from snellen.data.keys import sample_keys
+from snellen.data.origin import Origin
 from snellen.errors import UserError, option
 from snellen.hashing import checksum, key_of
 
@@ -119,7 +120,8 @@ class Dataset:
     `size` is (height, width) where all images share one, and `read_together` then reads many at once without a loop
     over photos; `tree` maps a class or node to its parent; `facts` names what is known beyond the pixels (masks, boxes);
     `chunk` is how many images are best read at once. `concepts` are what their pixels show, where the data know that;
-    `notices` say what was left out of them. All readers may be called from several threads.
+    `notices` say what was left out of them. All readers may be called from several threads. `origin` is where other processes
+    find the same photos.
     """
 
     text: str
@@ -134,19 +136,30 @@ class Dataset:
     read_together: Callable[[Sequence[int]], Photos] | None = None
     concepts: ConceptMaps | None = None
     notices: tuple[str, ...] = ()
+    origin: Origin | None = None
 
     def __len__(self) -> int:
         return len(self.samples)
 
+    @property
+    def elsewhere(self) -> Origin | None:
+        """Where other processes find the same photos; None where they cannot, or where this dataset reads others by now."""
+        return self.origin if self.origin is not None and self.origin.read is self.read else None
+
     def at(self, rows: np.ndarray) -> Dataset:
         """The dataset of some rows only, in the order given."""
         rows = np.asarray(rows)
-        read, together = self.read, self.read_together
+        read, together, origin = self.read, self.read_together, self.elsewhere
         fingerprint = key_of([self.fingerprint, checksum(rows.astype(np.int64).tobytes())])
+
+        def read_some(positions: Sequence[int]) -> list[Photo | Unreadable]:
+            return read([int(rows[p]) for p in positions])
+
         return replace(
             self,
             samples=self.samples.take(rows),
-            read=lambda positions: read([int(rows[p]) for p in positions]),
+            read=read_some,
+            origin=None if origin is None else origin.at(rows, read_some),
             read_together=None if together is None else lambda positions: together([int(rows[p]) for p in positions]),
             fingerprint=fingerprint,
             concepts=None if self.concepts is None else self.concepts.at(rows),

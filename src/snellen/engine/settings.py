@@ -50,7 +50,7 @@ class Settings:
     @property
     def decoders(self) -> int:
         """Threads that decode: as many as a GPU can be fed by, few where the model needs the cores itself."""
-        return self.threads or (min(16, os.cpu_count() or 4) if self.device.startswith("cuda") else 4)
+        return self.threads or (min(32, os.cpu_count() or 4) if self.device.startswith("cuda") else 4)
 
     def shard_for(self, canvases: list[Canvas], at_once: int = 0) -> int:
         """Samples per shard: some batches, and at most some hundred MB of pixels.

@@ -76,7 +76,7 @@ class AuditRequest(Request):
     )
     seed: int = setting("seed of all random draws; default 0", 0, at_most=2**63 - 1)
     threads: int | None = setting(
-        "threads that decode images; default 4, up to 16 with a GPU", at_least=1, at_most=1024
+        "threads that decode images; default 4, up to 32 with a GPU", at_least=1, at_most=1024
     )
     shard: int | None = setting(
         "images per shard, the unit that is stored; default 512 small or 64 large ones on a CPU, a batch on a GPU",
