@@ -25,8 +25,7 @@ import numpy as np
 import torch
 from photos import write_photos
 
-from snellen.data import SCHEMES, Canvas, jpeg, load_data
-from snellen.engine.ask import readers
+from snellen.data import SCHEMES, Canvas, jpeg, load_data, readers
 from snellen.engine.ask.slides import slides
 
 BATCH = 256

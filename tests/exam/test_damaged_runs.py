@@ -217,6 +217,15 @@ def test_a_file_in_the_place_of_another_shard_is_noticed(run: Path, capsys: pyte
         other.write_bytes(backup)
 
 
+def test_a_shard_without_its_name_is_refused_by_a_report(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its place among the others, and so the image of each row, is not known."""
+    shard = sorted(run.glob("samples/test/000001-*"))[0]
+    shard.rename(shard.with_name("*.parquet"))
+    code, said = carry_out(["report", "run", "--out", "again.html"], capsys)
+    assert code == 2
+    assert "samples/test/*.parquet' has no name of a part of a run" in said
+
+
 @pytest.mark.parametrize("column", ["sample", "asked", "error"])
 def test_trials_of_other_images_or_without_a_column_are_refused(
     run: Path, column: str, capsys: pytest.CaptureFixture[str]

@@ -154,6 +154,7 @@ def test_a_table_is_text_but_for_what_its_schema_names(tmp_path: Path) -> None:
     [
         ("", "a.csv is empty"),
         ("label\na\n", r"has no column 'id' \(or 'name'\); it has: label"),
+        (",".join(f"{'x' * 50}{n}" for n in range(20)) + "\n", r"it has: x{50}0, x{50}1, x{50}2, …$"),
         ("id,id\na,b\n", "line 1: two columns are named 'id'"),
         ("id,x\na,1\nb,wide\n", "line 3: expected a number in 'x' from -1e\\+15 to 1e\\+15, got 'wide'"),
         ("id,x\na,1e30\n", "line 2: expected a number in 'x'"),

@@ -24,7 +24,7 @@ from snellen.data.manifest import load_manifest
 from snellen.data.mnist import load_mnist
 from snellen.data.names import storable
 from snellen.data.openimages import load_openimages
-from snellen.data.origin import Origin, is_loaded_alike
+from snellen.data.origin import DataOrigin, is_loaded_alike
 from snellen.data.ovis.adapter import load_ovis
 from snellen.data.pairs import load_pairs
 from snellen.data.panoptic import load_panoptic
@@ -234,7 +234,7 @@ def load_data(text: str) -> Dataset:
     data = data if data.text == text else replace(data, text=text)
     if not is_loaded_alike(scheme, path, text):
         return data
-    return replace(data, origin=Origin(text, data.fingerprint, len(data), data.read))
+    return replace(data, origin=DataOrigin(text, data.fingerprint, len(data), data.read))
 
 
 def load_stored(text: str) -> Dataset:

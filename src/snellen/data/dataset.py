@@ -12,7 +12,7 @@ import numpy as np
 
 from snellen.data.concept_maps import ConceptMaps
 from snellen.data.keys import sample_keys
-from snellen.data.origin import Origin
+from snellen.data.origin import DataOrigin
 from snellen.errors import UserError, option
 from snellen.hashing import checksum, key_of
 
@@ -136,13 +136,13 @@ class Dataset:
     read_together: Callable[[Sequence[int]], Photos] | None = None
     concepts: ConceptMaps | None = None
     notices: tuple[str, ...] = ()
-    origin: Origin | None = None
+    origin: DataOrigin | None = None
 
     def __len__(self) -> int:
         return len(self.samples)
 
     @property
-    def elsewhere(self) -> Origin | None:
+    def elsewhere(self) -> DataOrigin | None:
         """Where other processes find the same photos; None where they cannot, or where this dataset reads others by now."""
         return self.origin if self.origin is not None and self.origin.read is self.read else None
 

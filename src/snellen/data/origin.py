@@ -19,7 +19,7 @@ Read = Callable[[Sequence[int]], list[Any]]
 
 
 @dataclass(frozen=True)
-class Origin:
+class DataOrigin:
     """The data of `text`, `count` samples whose fingerprint is `fingerprint`; `rows` of them are meant, or all.
 
     `read` is the function that reads these photos here: a dataset that reads by another one shows other photos.
@@ -31,7 +31,7 @@ class Origin:
     read: Read
     rows: np.ndarray | None = None
 
-    def at(self, rows: np.ndarray, read: Read) -> Origin:
+    def at(self, rows: np.ndarray, read: Read) -> DataOrigin:
         """The origin of some of the rows, which `read` reads."""
         return replace(self, rows=rows if self.rows is None else self.rows[rows], read=read)
 

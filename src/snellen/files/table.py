@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import codecs
 import io
+import itertools
 import re
 import warnings
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 LONGEST_CELL = 32_768  # characters
 _MEANING = {"text": "text", "float": "numbers", "int": "whole numbers"}
 MOST_COLUMNS = 10_000
+MOST_LISTED = 160  # characters of names of columns in a message
 MOST_ROWS = 50_000_000  # of a Parquet file, in which a repeated row takes no room
 
 
@@ -69,7 +71,7 @@ def read_table(path: Path | str, schema: Schema, kind: str = "file", most: int =
             table[name] = _typed(table[name], column, path, name)
         elif column.required:
             also = f" (or '{column.also}')" if column.also else ""
-            listed = ", ".join(_short(present) for present in list(table.columns)[:20])
+            listed = _listed(list(table.columns))
             commas = "; separate columns by commas" if len(table.columns) == 1 and re.search(r"[;\t|]", listed) else ""
             raise UserError(f"{path} has no column '{name}'{also}; it has: {listed}{commas}")
     return table
@@ -255,6 +257,14 @@ def _bounded(
 
 def _bounds(column: Column) -> str:
     return f"from {column.least:g} to {column.most:g}"
+
+
+def _listed(names: Sequence[Any]) -> str:
+    """The first names, as many as a reader takes in at a glance."""
+    shorter = [_short(name) for name in names]
+    reached = itertools.accumulate(len(name) + 2 for name in shorter)
+    few = [name for name, length in zip(shorter, reached) if length <= MOST_LISTED]
+    return ", ".join(few if len(few) == len(names) else [*few, "…"])
 
 
 def _short(text: Any) -> str:

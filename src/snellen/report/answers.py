@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar
 import msgspec
 
 from snellen.engine.keep.schemas import CardRecord
-from snellen.engine.keep.shard_file import read_rows
+from snellen.engine.keep.shard_file import read_rows, shard_files
 from snellen.errors import UserError
 from snellen.files import fit
 from snellen.report.results import Results
@@ -104,7 +104,7 @@ def sample_places(results: Results, samples: Collection[str]) -> dict[tuple[str,
     for on in results.facts.data:
         folder = results.folder.path / "samples" / on
         start = 0
-        for file in sorted(folder.glob("*.parquet"), key=lambda file: int(file.stem.partition("-")[0])):
+        for file in shard_files(folder):
             listing: Sequence[str] = read_rows(file, ["sample"])["sample"].to_pylist()
             places |= {(on, sample): start + row for row, sample in enumerate(listing) if sample in samples}
             start += len(listing)

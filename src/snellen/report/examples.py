@@ -9,7 +9,7 @@ import numpy as np
 
 from snellen.audits.occluders.levels import LevelAccuracyFacts
 from snellen.audits.occluders.types import levels_of_words
-from snellen.engine.keep.shard_file import read_rows, read_schema
+from snellen.engine.keep.shard_file import read_rows, read_schema, shard_files
 from snellen.report.blocks import Answer, Block, FactLine, Gallery, Heading, Picture, Row, TableCell, lead
 from snellen.report.conditions import conditions_of
 from snellen.report.gallery import ON, gallery_of
@@ -171,11 +171,10 @@ def _levels(pictured: Pictured) -> list[Block]:
 
 def _by_level(results: Results) -> dict[int, list[str]]:
     """Level → the images of it that are pictured."""
-    files = (results.folder.path / "samples" / ON).glob("*.parquet")
     ids: list[str] = []
     labels: list[int] = []
     levels: list[int] = []
-    for file in sorted(files, key=lambda file: int(file.stem.partition("-")[0])):
+    for file in shard_files(results.folder.path / "samples" / ON):
         if "level" not in read_schema(file).names:
             return {}
         table = read_rows(file, ["sample", "label", "level"]).to_pydict()

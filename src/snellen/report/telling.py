@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from snellen.engine.keep.read_back import AnswerBlock
-from snellen.engine.keep.shard_file import read_rows, read_schema
+from snellen.engine.keep.shard_file import read_rows, read_schema, shard_files
 from snellen.report.answers import cell_rows
 from snellen.report.results import Results
 from snellen.report.table import CLEAN
@@ -143,11 +143,8 @@ def _together(runs: Sequence[Mapping[str, tuple[float, float]]], labels: Mapping
 
 def _labels(results: Results) -> dict[str, int]:
     """Sample → label, of the test images that can be shown and have one, in the order of the listing."""
-    files = sorted(
-        (results.folder.path / "samples" / "test").glob("*.parquet"), key=lambda file: int(file.stem.split("-")[0])
-    )
     labels: dict[str, int] = {}
-    for file in files:
+    for file in shard_files(results.folder.path / "samples" / "test"):
         table = read_rows(file, ["sample", "label", "error"]).to_pydict()
         labels |= {
             sample: label

@@ -12,8 +12,8 @@ import numpy as np
 
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset
-from snellen.engine.ask.readers import Readers, readers_for
-from snellen.engine.ask.sheet import Sheet, Wanted, fill, no_facts
+from snellen.data.readers import ReaderProcesses, readers_for
+from snellen.data.sheet import PhotoSheet, Wanted, fill, no_facts
 from snellen.lazy_torch import torch
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _blank(data: Dataset, shard: range, wanted: Wanted, pinned: bool) -> Slides:
     )
 
 
-def _fill(data: Dataset, readers: Readers, wanted: Wanted, slides: Slides, start: int) -> None:
+def _fill(data: Dataset, readers: ReaderProcesses, wanted: Wanted, slides: Slides, start: int) -> None:
     """Decode one chunk of a shard into its slides."""
     positions = slides.positions[start : start + data.chunk]
     rows = slice(start, start + len(positions))
@@ -115,11 +115,13 @@ def _fill(data: Dataset, readers: Readers, wanted: Wanted, slides: Slides, start
         slides.boxes[canvas][rows] = boxes
 
 
-def _part(slides: Slides, wanted: Wanted, rows: slice) -> Sheet:
+def _part(slides: Slides, wanted: Wanted, rows: slice) -> PhotoSheet:
     """Some rows of slides as a sheet, which shares their memory."""
 
     def part(kind: dict[Canvas, Tensor]) -> dict[Canvas, np.ndarray]:
         return {canvas: values[rows].numpy() for canvas, values in kind.items()}
 
     facts = no_facts(wanted, rows.stop - rows.start)
-    return Sheet(wanted, part(slides.images), part(slides.masks), part(slides.label_maps), part(slides.maps), facts)
+    return PhotoSheet(
+        wanted, part(slides.images), part(slides.masks), part(slides.label_maps), part(slides.maps), facts
+    )

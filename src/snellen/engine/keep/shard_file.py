@@ -60,6 +60,14 @@ def shard_of(file: Path) -> int:
     return int(number) if number.isdecimal() else -1
 
 
+def shard_files(folder: Path) -> list[Path]:
+    """The files of a folder's shards in their order, which is that of the listing; one whose name tells no shard is refused."""
+    files = sorted(folder.glob("*.parquet"), key=shard_of)
+    if files and shard_of(files[0]) < 0:
+        raise UserError(f"'{files[0]}' has no name of a part of a run; give it its own again, or take it away")
+    return files
+
+
 def shard_file(folder: Path, shard: int) -> Path | None:
     """The file of a shard, if it is there."""
     return next(folder.glob(f"{shard:06d}-*.parquet"), None)

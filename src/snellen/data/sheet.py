@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -23,7 +24,7 @@ class Wanted:
 
 
 @dataclass
-class Facts:
+class PhotoFacts:
     """What is known of the photos beside their pixels; one that cannot be shown has its reason in `errors`."""
 
     checksums: list[str]
@@ -33,7 +34,7 @@ class Facts:
 
 
 @dataclass
-class Sheet:
+class PhotoSheet:
     """Arrays of n rows for each canvas: uint8 images [n, 3, H, W], bool masks and int32 label maps [n, H, W] (class + 1, and 0
     for no label), further maps int16 [n, maps, H, W]."""
 
@@ -42,7 +43,18 @@ class Sheet:
     masks: dict[Canvas, np.ndarray]
     label_maps: dict[Canvas, np.ndarray]
     maps: dict[Canvas, np.ndarray]
-    facts: Facts
+    facts: PhotoFacts
+
+    def first(self, count: int) -> PhotoSheet:
+        """The first rows, with nothing on them."""
+        images, masks, label_maps, maps = (
+            {canvas: array[:count] for canvas, array in kind.items()}
+            for kind in (self.images, self.masks, self.label_maps, self.maps)
+        )
+        for kind in (masks, label_maps, maps):  # an image is written whole, or blackened
+            for array in kind.values():
+                array[:] = 0
+        return PhotoSheet(self.wanted, images, masks, label_maps, maps, no_facts(self.wanted, count))
 
     def arrays(self) -> Iterator[np.ndarray]:
         """All arrays, in an order that is that of every sheet."""
@@ -50,31 +62,38 @@ class Sheet:
             yield from kind.values()
 
 
-def no_facts(wanted: Wanted, count: int) -> Facts:
+def no_facts(wanted: Wanted, count: int) -> PhotoFacts:
     """The facts of so many photos of which nothing is known yet."""
     boxes = {canvas: [np.zeros((0, 4))] * count for canvas in (wanted.canvases if wanted.boxes else ())}
-    return Facts([""] * count, [(0, 0)] * count, [""] * count, boxes)
+    return PhotoFacts([""] * count, [(0, 0)] * count, [""] * count, boxes)
 
 
-def blank_sheet(wanted: Wanted, count: int) -> Sheet:
-    """A sheet without photos."""
+def bytes_of(wanted: Wanted, count: int) -> int:
+    """How much memory the arrays of so many rows take."""
+    pixels = sum(canvas.height * canvas.width for canvas in wanted.canvases)
+    return count * pixels * (3 + wanted.masks + 4 * wanted.labels + 2 * len(wanted.map_names))
 
-    def blank(dtype: type, asked: object, *planes: int) -> dict[Canvas, np.ndarray]:
-        some = wanted.canvases if asked else ()
-        return {canvas: np.zeros((count, *planes, canvas.height, canvas.width), dtype) for canvas in some}
 
-    names = wanted.map_names
-    return Sheet(
-        wanted,
-        blank(np.uint8, True, 3),
-        blank(bool, wanted.masks),
-        blank(np.int32, wanted.labels),
-        blank(np.int16, names, len(names)),
-        no_facts(wanted, count),
+def sheet_in(memory: bytearray | mmap.mmap, wanted: Wanted, count: int) -> PhotoSheet:
+    """A sheet of so many rows whose arrays lie in this memory."""
+    place = 0
+
+    def take(dtype: type, needed: object, *planes: int) -> dict[Canvas, np.ndarray]:
+        nonlocal place
+        arrays = {}
+        for canvas in wanted.canvases if needed else ():
+            arrays[canvas] = np.ndarray((count, *planes, canvas.height, canvas.width), dtype, memory, place)
+            place += arrays[canvas].nbytes
+        return arrays
+
+    label_maps, names = take(np.int32, wanted.labels), wanted.map_names  # the widest first: each begins where it may
+    maps = take(np.int16, names, len(names))
+    return PhotoSheet(
+        wanted, take(np.uint8, True, 3), take(bool, wanted.masks), label_maps, maps, no_facts(wanted, count)
     )
 
 
-def fill(data: Dataset, positions: Sequence[int], sheet: Sheet) -> None:
+def fill(data: Dataset, positions: Sequence[int], sheet: PhotoSheet) -> None:
     """Read the samples at these positions; the decoded photos, which may be large, are dropped at once."""
     if data.read_together is not None and all(_as_they_are(data.size, canvas) for canvas in sheet.images):
         _fill_together(data.read_together(positions), sheet)
@@ -83,7 +102,7 @@ def fill(data: Dataset, positions: Sequence[int], sheet: Sheet) -> None:
         _fill_one(photo, sheet, row)
 
 
-def _fill_together(photos: Photos, sheet: Sheet) -> None:
+def _fill_together(photos: Photos, sheet: PhotoSheet) -> None:
     """Photos of the canvases' own size, all at once."""
     for pixels in sheet.images.values():
         pixels[:] = photos.images.transpose(0, 3, 1, 2)
@@ -101,7 +120,7 @@ def _fill_together(photos: Photos, sheet: Sheet) -> None:
     facts.sizes = [(photos.images.shape[1], photos.images.shape[2])] * count
 
 
-def _fill_one(photo: Photo | Unreadable, sheet: Sheet, row: int) -> None:
+def _fill_one(photo: Photo | Unreadable, sheet: PhotoSheet, row: int) -> None:
     """One photo on each canvas, or the reason why it is missing."""
     if isinstance(photo, Unreadable):
         _blacken(sheet, row, photo.reason)
@@ -125,7 +144,7 @@ def _fill_one(photo: Photo | Unreadable, sheet: Sheet, row: int) -> None:
         _blacken(sheet, row, str(error))
 
 
-def _blacken(sheet: Sheet, row: int, reason: str) -> None:
+def _blacken(sheet: PhotoSheet, row: int, reason: str) -> None:
     """Leave a row without its photo, with the reason."""
     sheet.facts.errors[row] = reason
     for pixels in sheet.images.values():

@@ -13,9 +13,9 @@ import pytest
 from PIL import Image
 
 from snellen.data import Canvas, Dataset, limited, load_data
-from snellen.engine.ask import readers as module
-from snellen.engine.ask.readers import LEAST, MOST_THREADS, Readers, readers_for
-from snellen.engine.ask.sheet import Sheet, Wanted, blank_sheet, fill
+from snellen.data import readers as module
+from snellen.data.readers import LEAST, MOST_THREADS, ReaderProcesses, readers_for
+from snellen.data.sheet import PhotoSheet, Wanted, bytes_of, fill, sheet_in
 from snellen.engine.ask.slides import slides
 
 from ..gates import PATIENCE
@@ -39,24 +39,28 @@ def manifest(tmp_path: Path) -> str:
     return f"manifest:{tmp_path}/list.csv"
 
 
+def blank_sheet(wanted: Wanted, count: int) -> PhotoSheet:
+    return sheet_in(bytearray(bytes_of(wanted, count)), wanted, count)
+
+
 def wanted_of(data: Dataset) -> Wanted:
     return Wanted(CANVASES, "masks" in data.facts, "boxes" in data.facts)
 
 
-def one_reader(data: Dataset) -> Readers:
+def one_reader(data: Dataset) -> ReaderProcesses:
     """A reader of these data; when it has said that it is up, or has ended, that can be read."""
-    readers = Readers(data.elsewhere, wanted_of(data), 1)
+    readers = ReaderProcesses(data.elsewhere, wanted_of(data), 8, 1)
     assert readers.all[0].line.poll(PATIENCE), "the reader neither came up nor ended"
     return readers
 
 
-def read_here(data: Dataset, positions: Sequence[int]) -> Sheet:
+def read_here(data: Dataset, positions: Sequence[int]) -> PhotoSheet:
     sheet = blank_sheet(wanted_of(data), len(positions))
     fill(data, positions, sheet)
     return sheet
 
 
-def assert_same(one: Sheet, other: Sheet) -> None:
+def assert_same(one: PhotoSheet, other: PhotoSheet) -> None:
     assert len(list(one.arrays())) == len(list(other.arrays())) == 4
     for mine, theirs in zip(one.arrays(), other.arrays()):
         np.testing.assert_array_equal(mine, theirs)
@@ -106,6 +110,7 @@ def test_a_reader_that_is_killed_is_not_asked_again_and_leaves_nothing_half_done
         assert readers.fill(range(3), sheet)
         readers.all[0].process.kill()
         readers.all[0].process.join()
+        sheet = blank_sheet(wanted_of(data), 3)
         assert not readers.fill(range(3), sheet)
         assert not any(array.any() for array in sheet.arrays())
         assert sheet.facts.checksums == [""] * 3
@@ -144,7 +149,7 @@ def test_what_needs_no_decoding_or_is_made_by_code_has_no_origin(text: str, tmp_
 
 def test_readers_are_started_only_where_they_pay(manifest: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data = load_data(manifest)
-    monkeypatch.setattr(module, "_started", lambda origin, wanted, most: [object()] * most)
+    monkeypatch.setattr(module, "_started", lambda origin, wanted, chunk, most: [object()] * most)
 
     def count(threads: int, photos: int, data: Dataset = data) -> int:
         return len(readers_for(data, wanted_of(data), threads, photos).all)
@@ -158,8 +163,8 @@ def test_readers_are_started_only_where_they_pay(manifest: str, monkeypatch: pyt
 
 
 def test_without_readers_the_threads_are_bounded() -> None:
-    assert Readers().threads(64) == MOST_THREADS
-    assert Readers().threads(3) == 3
+    assert ReaderProcesses().threads(64) == MOST_THREADS
+    assert ReaderProcesses().threads(3) == 3
 
 
 def test_a_reader_ends_with_its_parent(manifest: str) -> None:
