@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -33,19 +34,46 @@ def counted(files: set[str], by_hand: set[str]) -> dict[str, int]:
     return dict(Counter(kinds[one.partition("/")[0]] if one in by_hand else "generated" for one in files))
 
 
+@dataclass(frozen=True)
+class FollowedPages:
+    """A tree in which every page was followed, one after the other; the files that each has touched, or how it failed."""
+
+    tree: Path
+    touched: dict[Path, set[str]]
+    failed: dict[Path, AssertionError]
+
+
+@pytest.fixture(scope="module")
+def followed(tmp_path_factory: pytest.TempPathFactory) -> FollowedPages:
+    pages = FollowedPages(copy_tree(tmp_path_factory.mktemp("tree")), {}, {})
+    before = content_of(pages.tree)
+    for page in PAGES:
+        try:
+            for step in steps_of(page.read_text()):
+                follow(step, pages.tree)
+        except AssertionError as error:
+            pages.failed[page] = error
+        after = content_of(pages.tree)
+        pages.touched[page] = {name for name in before | after if before.get(name) != after.get(name)}
+        before = after
+    return pages
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_can_be_followed_and_touches_as_many_files_as_stated(page: Path, tmp_path: Path) -> None:
-    tree = copy_tree(tmp_path)
-    before, steps = content_of(tree), steps_of(page.read_text())
-    for step in steps:
-        follow(step, tree)
-    after = content_of(tree)
-    touched = {name for name in before | after if before.get(name) != after.get(name)}
-    assert counted(touched, {step.path for step in steps}) == stated(page)
+def test_a_page_can_be_followed_and_touches_as_many_files_as_stated(page: Path, followed: FollowedPages) -> None:
+    if page in followed.failed:
+        raise followed.failed[page]
+    touched = followed.touched[page]
+    assert counted(touched, {step.path for step in steps_of(page.read_text())}) == stated(page)
     python = " ".join(name for name in sorted(touched) if name.endswith(".py"))
-    run(f"ruff check {python}\nruff format --diff {python}", tree)
-    run(f"pytest -q -p no:cacheprovider {' '.join(STRUCTURE)} -k 'not ({OTHERS})'", tree)
+    run(f"ruff check {python}\nruff format --diff {python}", followed.tree)
+
+
+@pytest.mark.slow
+def test_a_tree_in_which_all_pages_were_followed_is_in_order(followed: FollowedPages) -> None:
+    """One run for all of them: it takes a minute."""
+    run(f"pytest -q -p no:cacheprovider {' '.join(STRUCTURE)} -k 'not ({OTHERS})'", followed.tree)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
