@@ -295,7 +295,7 @@ def test_offline_nothing_is_asked(server, bucket, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr(object_store, "_store", None)  # would fail
     for path in (place(server), expand_home("memory://bucket/n.txt")):
-        assert refusal(path) == f"'{path}' is not read while offline; run without --offline, or copy it to this machine"
+        assert refusal(path) == f"'{path}' is not read while offline; unset HF_HUB_OFFLINE, or copy it to this machine"
         with pytest.raises(UserError, match="while offline"):
             exists(path)
     assert server.requests == []
