@@ -15,7 +15,9 @@ from __future__ import annotations
 import importlib
 import sys
 
-TYPE_CHECKING = False  # that of `typing`, which is not imported: Ctrl-C in the first moments of a command is handled behind this
+TYPE_CHECKING = (
+    False  # that of `typing`, which is not imported: Ctrl-C in the first moments of a command is handled behind this
+)
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any

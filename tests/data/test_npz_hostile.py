@@ -166,7 +166,8 @@ else:
 
 
 @pytest.mark.parametrize(
-    ("side", "said"), [(1, "[[0.0, 0.0, 1.0, 1.0]]"), (4, "arrays:cut.npz: the file has become shorter while it was read")]
+    ("side", "said"),
+    [(1, "[[0.0, 0.0, 1.0, 1.0]]"), (4, "arrays:cut.npz: the file has become shorter while it was read")],
 )
 def test_a_file_that_is_cut_ends_no_process(tmp_path: Path, side: int, said: str) -> None:
     """By SIGBUS, where what is gone is looked at: boxes and columns are read whole, large images are not."""

@@ -95,17 +95,29 @@ def test_another_model_data_or_constraint_is_refused_in_one_line(tmp_path: Path,
 
 def told_apart(**changed: Any):
     """A fitness of which one part is another, for the test below."""
-    given: dict[str, Any] = {"model": 0, "data": 0, "mean": [0.0] * 3, "size": 8, "classes": ["a", "b"], "labels": np.arange(12) % 2}
+    given: dict[str, Any] = {
+        "model": 0,
+        "data": 0,
+        "mean": [0.0] * 3,
+        "size": 8,
+        "classes": ["a", "b"],
+        "labels": np.arange(12) % 2,
+    }
     given |= {"masks": np.zeros((12, 8, 8), bool), "limit": None, "name": "net", "batch": None} | changed
     model = from_torch(
-        classifier(given["model"]), mean=given["mean"], std=[1.0] * 3, **{key: given[key] for key in ("classes", "size", "name")}
+        classifier(given["model"]),
+        mean=given["mean"],
+        std=[1.0] * 3,
+        **{key: given[key] for key in ("classes", "size", "name")},
     )
     content = {
         "images": np.random.default_rng(given["data"]).integers(0, 256, (12, 8, 8, 3), np.uint8),
         "classes": np.array(["a", "b"]),
         **{key: given[key] for key in ("labels", "masks")},
     }
-    return fitness_of(model, from_arrays(content, "memory:noise", "noise"), **{key: given[key] for key in ("limit", "batch")})
+    return fitness_of(
+        model, from_arrays(content, "memory:noise", "noise"), **{key: given[key] for key in ("limit", "batch")}
+    )
 
 
 PARTS = {
@@ -143,7 +155,9 @@ def test_weights_and_scores_of_a_fitness_are_in_the_identity() -> None:
 
 def test_every_part_of_a_constraint_is_in_the_identity() -> None:
     """Its kind and bound, the share of images that must meet it, the images, and what edits may know of them."""
-    pixels = torch.from_numpy(np.stack([photo.image for photo in images(0).read(range(2))]).transpose(0, 3, 1, 2).copy())
+    pixels = torch.from_numpy(
+        np.stack([photo.image for photo in images(0).read(range(2))]).transpose(0, 3, 1, 2).copy()
+    )
     view, loose = View.of(["a", "b"]), parse_constraint("ssim(0.2)")
     made = [
         Feasible(pixels, view, loose),

@@ -20,7 +20,11 @@ from snellen.files.remote.patience import Changed
 from snellen.files.remote.remote_path import WEB, RemoteFacts, RemotePath, without_secrets
 
 KIB, MIB = 1 << 10, 1 << 20
-CONNECT, SILENCE, WHOLE = 10.0, 30.0, 600.0  # seconds to connect, for the head of an answer or its next part, and for all
+CONNECT, SILENCE, WHOLE = (
+    10.0,
+    30.0,
+    600.0,
+)  # seconds to connect, for the head of an answer or its next part, and for all
 MOST_REDIRECTIONS = 5
 MOST_WITHOUT_RANGES = 64 * MIB  # of a file whose server sends it only whole
 _MARKS = ("ETag", "Last-Modified", "Content-MD5")
