@@ -86,8 +86,8 @@ async def _answer(path: RemotePath, headers: Mapping[str, str]) -> AsyncIterator
     url, session = _url(path), await _session()
     for _ in range(MOST_REDIRECTIONS + 1):
         async with asyncio.timeout(SILENCE):  # however slowly it drips
-            asked = await session.get(url, headers=headers, allow_redirects=False)
-        async with asked as answer:
+            head = await session.get(url, headers=headers, allow_redirects=False)
+        async with head as answer:
             if answer.status not in (301, 302, 303, 307, 308):
                 yield answer
                 return
