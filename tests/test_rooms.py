@@ -16,6 +16,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "snellen"
 HELPERS = {  # modules at the top that any room may use
     *(
         "atomic",
+        "ctrl_c",
         "errors",
         "extras",
         "files",

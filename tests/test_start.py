@@ -35,7 +35,13 @@ def started(tmp_path: Path, before: str, *words: str) -> subprocess.CompletedPro
 
 @pytest.mark.parametrize(
     ("module", "command"),
-    [("typer", "list"), ("snellen.cli.sweep", "list"), ("torch", "doctor")],
+    [
+        ("snellen.errors", "list"),
+        ("difflib", "list"),
+        ("typer", "list"),
+        ("snellen.cli.sweep", "list"),
+        ("torch", "doctor"),
+    ],
 )
 def test_ctrl_c_while_packages_are_imported_ends_in_one_line(tmp_path: Path, module: str, command: str) -> None:
     ended = started(tmp_path, INTERRUPT.format(module=module), command)

@@ -121,6 +121,26 @@ def test_the_working_folder_stays_whatever_a_module_or_a_factory_does(here: Path
     assert Path.cwd() == here
 
 
+@pytest.mark.parametrize(("status", "ends"), [(0, 2), (3, 3)])
+def test_a_thread_of_a_model_that_leaves_is_a_failure_too(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], status: int, ends: int
+) -> None:
+    """With `--require` it would pass: nothing after it runs. Here it stays, so that the test can go on."""
+    left: list[int] = []
+    monkeypatch.setattr(os, "_exit", left.append)
+    (here / "threads.py").write_text(
+        "import os, threading\nimport numpy as np\n\n"
+        "def model(images):\n"
+        f"    thread = threading.Thread(target=lambda: os._exit({status}))\n"
+        "    thread.start()\n    thread.join()\n    return np.full((len(images), 2), 0.5)\n\n"
+        "def factory():\n    return model\n"
+    )
+    with pytest.raises(SystemExit):
+        main(["audit", "python:threads.py:factory", "--data", "arrays:data.npz", "--dry-run"])
+    assert set(left) == {ends}
+    assert ("called os._exit(0) in a thread; take that out" in capsys.readouterr().err) is (status == 0)
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, Hung, GeneratorExit])
 def test_what_ends_a_run_from_outside_is_not_blamed_on_the_model(error: type[BaseException]) -> None:
     def predict(images: np.ndarray) -> np.ndarray:

@@ -212,7 +212,7 @@ def test_names_of_hubs_are_known_and_lack_nothing_but_the_network(
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
     monkeypatch.setenv("SNELLEN_HOME", str(tmp_path))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    with pytest.raises(snellen.UserError, match="run once without --offline|are you offline"):
+    with pytest.raises(snellen.UserError, match="run once without offline=True|are you offline"):
         snellen.audit(text, "phantom:test?n=4", offline=True, dry_run=True)
 
 

@@ -10,7 +10,6 @@ from contextvars import ContextVar
 
 # Line breaks, control characters, those that turn the direction of writing, and what is no text.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-STOPPED = "stopped; the same command continues where it was"  # what Ctrl-C ends in
 LONGEST_LIST = 200  # characters of names that a message lists
 _TYPED: ContextVar[bool] = ContextVar("settings are typed as options of a command", default=False)
 _LONG_WORD = re.compile(r"(\S{120})\S{81,}(\S{40})")  # its ends are enough to find it

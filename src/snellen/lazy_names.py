@@ -14,8 +14,13 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+
+TYPE_CHECKING = (
+    False  # that of `typing`, which is not imported: Ctrl-C in the first moments of a command is handled behind this
+)
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
 
 def finder(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:

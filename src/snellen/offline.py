@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from snellen.files.remote.patience import VARIABLE, is_offline, means_yes
+from snellen.files.remote.patience import BY_SETTING, VARIABLE, how_to_go_online, is_offline, means_yes
 
 SECONDS = 3.0  # that a server has to accept a connection
 FORGET = 60.0  # seconds after which a server that did not is tried again
@@ -26,25 +26,26 @@ def offline(enabled: bool) -> Iterator[None]:
     if not enabled:
         yield
         return
-    before = os.environ.get(VARIABLE)
-    os.environ[VARIABLE] = "1"
+    changed = {VARIABLE: "1"} if is_offline() else {VARIABLE: "1", BY_SETTING: "1"}
+    before = {name: os.environ.get(name) for name in changed}
+    os.environ.update(changed)
     loaded = _set_constant(True)
     try:
         yield
     finally:
-        if before is None:
-            del os.environ[VARIABLE]
-        else:
-            os.environ[VARIABLE] = before
-        _set_constant(means_yes(before) if loaded is None else loaded)
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+        _set_constant(means_yes(before[VARIABLE]) if loaded is None else loaded)
 
 
 @contextmanager
 def asking(address: str) -> Iterator[str]:
     """What is downloaded inside comes from the server at an address; where it cannot be reached, only what is here already is
-    used. The value is why, as the end of a message: `run once without --offline`, or that the server cannot be reached."""
+    used. The value is why, as the end of a message: how to allow it, or that the server cannot be reached."""
     if is_offline():
-        yield "run once without --offline"
+        yield how_to_go_online()
         return
     if reaches(address):
         yield f"'{host_of(address)}' did not send them"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -13,6 +14,7 @@ import numpy as np
 from PIL import Image
 
 from snellen.build import diffuse, hts, in9, iruo, occluders, phantom, synthetic
+from snellen.data.segmentation import mask_of, rle
 
 CROWD = "size=32&object_size=0.4..0.6&clutter=0.3&occlusion=0.6"
 
@@ -90,6 +92,32 @@ def replace_pictures(files: Sequence[Path]) -> None:
         Image.fromarray(pixels[::-1].copy()).save(file, compress_level=0)
         assert file.stat().st_size == facts.st_size
         os.utime(file, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+
+
+def replace_masks(inputs: Path) -> None:
+    """Turn the masks in pictures upside down and move those in annotations by a pixel; files keep their names and times."""
+    for file in (inputs / "boxed").rglob("Segmentation*/*.png"):
+        with Image.open(file) as picture:
+            turned = picture.transpose(Image.Transpose.FLIP_TOP_BOTTOM)
+        facts = file.stat()
+        turned.save(file, compress_level=0)
+        os.utime(file, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    for file in (clips_of(inputs)[0], inputs / "images/annotations/instances_test.json"):
+        content, facts = json.loads(file.read_text()), file.stat()
+        for annotation in content["annotations"]:
+            for name, value in annotation.items():
+                if "segmentation" in name:
+                    annotation[name] = [moved(mask) for mask in value] if isinstance(value, list) else moved(value)
+        file.write_text(json.dumps(content))
+        os.utime(file, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+
+
+def moved(mask: dict[str, Any] | None) -> dict[str, Any] | None:
+    """A mask of annotations, one pixel further down."""
+    if mask is None:
+        return None
+    height, width = mask["size"]
+    return rle(np.roll(mask_of(json.dumps(mask).encode(), width, height), 1, axis=0))
 
 
 def kill_at(count: int) -> None:

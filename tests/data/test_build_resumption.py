@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from snellen.build.destination import Destination
+
 from . import resumed_builds
-from .resumed_builds import BUILDS, count_files, make_inputs, pictures, replace_pictures
+from .resumed_builds import BUILDS, count_files, make_inputs, pictures, replace_masks, replace_pictures
 
 MOMENTS = {"early": 0.3, "late": 0.85, "moving": -1}  # shares of the files that are in place; −1: all but the last
 CASES = [(name, moment) for name in BUILDS for moment in MOMENTS]
@@ -51,3 +54,27 @@ def test_a_killed_build_resumes_by_content(place: Path, name: str, moment: str) 
     assert [path.name for path in (place / moment / name).iterdir() if path.name == ".part"] == [".part"]
     BUILDS[name](place / "inputs", place / moment / name)
     assert tree_of(place / moment / name) == tree_of(fresh)
+
+
+@pytest.mark.parametrize("name", ["in9", "iruo", "synthetic"])
+def test_masks_that_change_while_a_build_is_stopped_are_read_again(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Masks in pictures, and in annotations of clips and of images; the photographs stay as they are."""
+    inputs = tmp_path / "inputs"
+    shutil.copytree(place / "inputs", inputs)
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Destination, "finish", stop)
+        with pytest.raises(KeyboardInterrupt):
+            BUILDS[name](inputs, tmp_path / "stopped")
+    written = set(tree_of(tmp_path / "stopped" / ".part").values())
+    replace_masks(inputs)
+    for out in ("stopped", "fresh"):
+        BUILDS[name](inputs, tmp_path / out)
+    fresh = tree_of(tmp_path / "fresh")
+    assert tree_of(tmp_path / "stopped") == fresh
+    assert any(content not in written for file, content in fresh.items() if file.endswith((".png", ".npy", ".csv")))

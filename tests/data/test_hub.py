@@ -81,7 +81,7 @@ def test_a_dataset_of_the_hub_is_downloaded_streamed_and_read_again_offline(tmp_
         address, home, "hf:owner/name?split=test&id=name", "hf:other/name?split=test", HF_HUB_OFFLINE="1"
     )
     assert again == loaded
-    assert other == "hf:other/name is not here and could not be downloaded: run once without --offline"
+    assert other == "hf:other/name is not here and could not be downloaded: unset HF_HUB_OFFLINE"
 
 
 @pytest.mark.slow

@@ -247,6 +247,21 @@ def test_a_list_that_does_not_fit_is_one_line(
     assert not (tmp_path / "new").exists()
 
 
+def test_after_a_refusal_other_decisions_can_be_tried_in_the_same_folder(made: In9Built, tmp_path: Path) -> None:
+    names = sorted({row["foreground"] for row in rows_of(made.out)})
+    every = [{"id": name, "decision": "reject", "reason": "x"} for name in names]
+    file = Decided(tmp_path).write(every)
+    for _ in range(2):
+        with pytest.raises(UserError, match="leaves no image of class .*; accept some of it"):
+            rebuild(made.out, file, tmp_path / "new", workers=1)
+    file = Decided(tmp_path).write(every[:1])
+    new, whole = (rebuild(made.out, file, tmp_path / name, workers=1).out for name in ("new", "whole"))
+    files = [path for path in whole.rglob("*") if path.is_file() and path.name != "settings.yaml"]
+    assert len(files) == sum(path.is_file() for path in new.rglob("*")) - 1
+    assert all((new / path.relative_to(whole)).read_bytes() == path.read_bytes() for path in files)
+    assert not (tmp_path / "new" / ".part").exists()
+
+
 def test_two_decisions_of_one_image_are_refused(made: In9Built, tmp_path: Path) -> None:
     """The rejection won, wherever it stood."""
     name = rows_of(made.out)[0]["foreground"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import os
 import struct
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -145,6 +147,43 @@ def test_stored_images_are_mapped_so_that_memory_does_not_grow_with_their_size(t
             np.testing.assert_array_equal(mapped, images)
         assert not isinstance(opened.read("labels"), np.memmap)  # small: its checksum is compared instead
     assert mapped[3, 2, 1, 0] == images[3, 2, 1, 0]  # also after the file is closed
+
+
+CUT = """
+import snellen
+
+data = snellen.load_data("arrays:cut.npz")
+with open("cut.npz", "r+b") as file:
+    file.truncate(100)
+print(data.samples.columns["weight"].sum(), data.samples.ids[-1], data.samples.labels.sum())
+try:
+    photos = data.read([len(data) - 1])
+except snellen.UserError as error:
+    print(error)
+else:
+    print(photos[0].boxes.tolist())
+"""
+
+
+@pytest.mark.parametrize(
+    ("side", "said"),
+    [(1, "[[0.0, 0.0, 1.0, 1.0]]"), (4, "arrays:cut.npz: the file has become shorter while it was read")],
+)
+def test_a_file_that_is_cut_ends_no_process(tmp_path: Path, side: int, said: str) -> None:
+    """By SIGBUS, where what is gone is looked at: boxes and columns are read whole, large images are not."""
+    count = 1 << 18  # so many that boxes, labels and columns are mapped when they are read
+    np.savez(
+        tmp_path / "cut.npz",
+        images=np.zeros((count, side, side), np.uint8),
+        labels=np.arange(count) % 2,
+        weight=np.ones(count),
+        boxes=np.tile(np.array([0.0, 0, 1, 1]), (count, 1)),
+    )
+    ended = subprocess.run([sys.executable, "-c", CUT], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    facts, last = ended.stdout.splitlines()
+    assert facts == f"{count}.0 {count - 1:06d} {count // 2}"
+    assert last.startswith(said)
 
 
 def test_damaged_bytes_of_a_small_array_are_seen(tmp_path: Path) -> None:

@@ -284,7 +284,7 @@ def test_a_folder_of_a_run_whose_address_has_changed_is_refused(sets, bucket, tm
 def test_offline_refuses_an_address_before_it_is_asked(bucket, server, tmp_path, monkeypatch):
     monkeypatch.setattr(object_store, "_store", None)
     for text in ("folder:memory://bucket/folder", f"tar:{server.address}/set.tar"):
-        with pytest.raises(UserError, match="is not read while offline; run without --offline"):
+        with pytest.raises(UserError, match="is not read while offline; run once without offline=True"):
             ask(text, tmp_path / "run", offline=True)
     assert server.requests == []
 

@@ -21,6 +21,17 @@ import numpy as np
 
 def rule():
     return lambda images: np.full((len(images), 12), 1 / 12)
+
+def seven():
+    return lambda images: np.full((len(images), 7), 1 / 7)
+
+def named():
+    from snellen.models import from_callable
+    return from_callable(lambda images: np.full((len(images), 7), 1 / 7), classes=["disc", "ring"], version="1")
+
+def layers():
+    import torch
+    return torch.nn.Sequential(torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(3, 7))
 """
 
 
@@ -134,3 +145,18 @@ def test_an_unknown_method_is_refused_in_the_plan(at) -> None:
     with pytest.raises(UserError, match="unknown method of maps 'gradcan'; did you mean 'gradcam'"):
         snellen.audit("observer:texture", WORLD, "interference([salient(0.3, method=gradcan)])", out="r", quiet=True)
     assert not (at / "r").exists()
+
+
+@pytest.mark.parametrize("factory", ["seven", "named", "layers"])
+def test_a_number_of_classes_that_does_not_fit_is_refused_before_a_folder_is_made(at, capsys, factory) -> None:
+    """Whichever of the models it is; and a run that `--fresh` would replace stays."""
+    base = ("--data", WORLD, "--audits", "interference([shuffle(2)])", "--out", "r", "-q")
+    wrong = ("audit", "observer:texture", f"python:nets.py:{factory}", *base)
+    assert run(*wrong) == 2
+    wanted = 2 if factory == "named" else 12
+    assert f"the model answers 7 classes where {wanted} were expected; " in capsys.readouterr().err
+    assert not (at / "r").exists()
+    run("audit", "observer:texture", *base)
+    before = {path: path.read_bytes() for path in (at / "r").rglob("*") if path.is_file()}
+    assert run(*wrong, "--fresh") == 2
+    assert before == {path: path.read_bytes() for path in (at / "r").rglob("*") if path.is_file()}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
+
 import pytest
 import timm
 import torch
@@ -12,6 +15,8 @@ from snellen.explain import attention, gradcam
 from snellen.explain.layers import find_layers
 from snellen.explain.moved_patch import Evidence, judge, moved_patches
 from snellen.explain.network import find_layer
+
+ROOT = Path(__file__).parents[2]
 
 
 class Body(nn.Module):
@@ -186,3 +191,17 @@ def test_of_a_layer_that_answers_more_than_once_the_last_answer_counts() -> None
 
     found = find_layers(Shared().eval(), torch.zeros(1, 3, 32, 32))
     assert [(stage.name, stage.places.height) for stage in found.stages] == [("first", 16), ("relu", 8)]
+
+
+def test_every_family_of_timm_is_in_the_table_of_what_maps() -> None:
+    """docs/results/layers.md, which benchmarks/layers.py makes of the members in its list."""
+    page = (ROOT / "docs/results/layers.md").read_text()
+    if f"timm {timm.__version__} " not in page:
+        pytest.skip(f"the table was made with another timm than {timm.__version__}")
+    rows = {line.split("|")[1].strip(): line for line in page.splitlines() if line.startswith("| ")}
+    with (ROOT / "benchmarks/layers.csv").open(newline="") as file:
+        members = {row["family"]: row["member"] for row in csv.DictReader(file)}
+    assert members.keys() == set(timm.list_modules()) == rows.keys() - {"family"}
+    assert all(f"| `{member}` |" in rows[family] for family, member in members.items())
+    verdicts = {line.rpartition(" | ")[2].split(":")[0].strip(" |") for name, line in rows.items() if name != "family"}
+    assert verdicts <= {"maps", "refused"}

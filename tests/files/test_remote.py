@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,6 +28,7 @@ from snellen.files.remote.remote_path import RemotePath, check_address, remote_p
 from snellen.files.tar_file import list_tar, read_members
 from snellen.files.tree import files_below, folders_in, size_and_time
 
+from ..hostile.raw_service import serve_bytes
 from ..served import Handler, Served, served
 
 pytest.importorskip("aiohttp")
@@ -191,6 +193,29 @@ def test_a_server_that_stops_answering_ends_in_one_line(server):
     assert server.count("GET /some.bin 3000-3999") == 4
 
 
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        (b"HTTP/1.1 200 ", b"O"),
+        (b"HTTP/1.1 200 OK\r\nX: ", b"y"),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        (b"HTTP/1.1 100 Continue\r\nX: ", b"y"),
+    ],
+)
+def test_a_server_whose_head_drips_is_left(monkeypatch, first, again):
+    """Each byte comes soon after the one before, the last one never."""
+
+    def drip() -> Iterator[bytes]:
+        yield first
+        while True:
+            time.sleep(0.01)
+            yield again
+
+    monkeypatch.setattr(web_store, "SILENCE", 0.2)
+    with serve_bytes(drip, path="/a.bin") as address:
+        assert "does not answer (its answer takes too long; asked 4 times" in refusal(expand_home(address))
+
+
 def test_a_host_that_is_not_there_ends_in_one_line():
     assert "does not answer (" in refusal(expand_home("http://127.0.0.1:1/a.bin"))
 
@@ -295,7 +320,7 @@ def test_offline_nothing_is_asked(server, bucket, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr(object_store, "_store", None)  # would fail
     for path in (place(server), expand_home("memory://bucket/n.txt")):
-        assert refusal(path) == f"'{path}' is not read while offline; run without --offline, or copy it to this machine"
+        assert refusal(path) == f"'{path}' is not read while offline; unset HF_HUB_OFFLINE, or copy it to this machine"
         with pytest.raises(UserError, match="while offline"):
             exists(path)
     assert server.requests == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import threading
 from pathlib import Path
@@ -14,7 +15,7 @@ from timm.models import save_for_hf
 
 import snellen
 from snellen import offline
-from snellen.errors import UserError
+from snellen.errors import UserError, command
 from snellen.models import load_model, subjects_of
 from snellen.offline import asking, reaches
 
@@ -135,3 +136,21 @@ def test_a_folder_without_weights_is_one_line(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
     with pytest.raises(UserError, match=r"model.safetensors"):
         load_model(f"timm:{folder}")
+
+
+def test_how_to_allow_downloads_is_said_of_what_forbids_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The variable counts for commands that have no `--offline`; with both, leaving the option out is not enough."""
+    said = []
+    for typed, setting in ((True, True), (False, True), (True, False)):
+        with command(typed), offline.offline(setting):
+            if not setting:
+                monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+            with asking("http://hub") as advice:
+                said.append(advice)
+    with command(), offline.offline(True), asking("http://hub") as advice:
+        said.append(advice)
+    assert said == [
+        *("run once without --offline", "run once without offline=True", "unset HF_HUB_OFFLINE", "unset HF_HUB_OFFLINE"),
+    ]  # fmt: skip
+    assert os.environ.get("HF_HUB_OFFLINE") == "1"
+    assert "SNELLEN_OFFLINE" not in os.environ

@@ -11,6 +11,7 @@ import sys
 from datetime import date
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from snellen.models import from_torch
 from snellen.search import Feasible, Search, fitness_of, parse_constraint, random_search
 from snellen.search.edit_search import EditSearch
 from snellen.search.identity import identity_of
+from snellen.search.image_fitness import ImageFitness
 from snellen.search.own_code import changed_names
 from snellen.search.spaces import SPACES, Space, Transformation, edit_versions
 
@@ -89,6 +91,102 @@ def test_another_model_data_or_constraint_is_refused_in_one_line(tmp_path: Path,
     ) as no:
         search(tmp_path / "a.jsonl", **settings)
     assert "\n" not in str(no.value)
+
+
+def told_apart(**changed: Any):
+    """A fitness of which one part is another, for the test below."""
+    given: dict[str, Any] = {
+        "model": 0,
+        "data": 0,
+        "mean": [0.0] * 3,
+        "size": 8,
+        "classes": ["a", "b"],
+        "labels": np.arange(12) % 2,
+    }
+    given |= {"masks": np.zeros((12, 8, 8), bool), "limit": None, "name": "net", "batch": None} | changed
+    model = from_torch(
+        classifier(given["model"]),
+        mean=given["mean"],
+        std=[1.0] * 3,
+        **{key: given[key] for key in ("classes", "size", "name")},
+    )
+    content = {
+        "images": np.random.default_rng(given["data"]).integers(0, 256, (12, 8, 8, 3), np.uint8),
+        "classes": np.array(["a", "b"]),
+        **{key: given[key] for key in ("labels", "masks")},
+    }
+    return fitness_of(
+        model, from_arrays(content, "memory:noise", "noise"), **{key: given[key] for key in ("limit", "batch")}
+    )
+
+
+PARTS = {
+    "weights": {"model": 1},
+    "normalisation": {"mean": [0.5] * 3},
+    "canvas": {"size": 16},
+    "classes": {"classes": ["b", "a"]},
+    "images": {"data": 1},
+    "labels": {"labels": (np.arange(12) + 1) % 2},
+    "masks": {"masks": np.ones((12, 8, 8), bool)},
+    "how many images": {"limit": 6},
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_part_of_model_and_data_is_in_the_identity(part: str) -> None:
+    """The dataset has one fingerprint throughout: what was read of it counts, not what it is said to be."""
+    assert identity_of(told_apart(**PARTS[part])) != identity_of(told_apart())
+    assert identity_of(told_apart(name="other", batch=3)) == identity_of(told_apart())
+
+
+def test_weights_and_scores_of_a_fitness_are_in_the_identity() -> None:
+    pixels, view = torch.zeros(2, 3, 4, 4, dtype=torch.uint8), View.of(["a", "b"])
+
+    def dark(images: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        return (images < 9).float().mean((1, 2, 3))
+
+    def bright(images: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        return (images > 9).float().mean((1, 2, 3))
+
+    made = [ImageFitness(pixels, dark, view), ImageFitness(pixels, bright, view)]
+    made += [ImageFitness(pixels, dark, view, weights=torch.tensor([1.0, other])) for other in (0.0, 1.0)]
+    assert len({identity_of(fitness) for fitness in made}) == 4
+
+
+def test_every_part_of_a_constraint_is_in_the_identity() -> None:
+    """Its kind and bound, the share of images that must meet it, the images, and what edits may know of them."""
+    pixels = torch.from_numpy(
+        np.stack([photo.image for photo in images(0).read(range(2))]).transpose(0, 3, 1, 2).copy()
+    )
+    view, loose = View.of(["a", "b"]), parse_constraint("ssim(0.2)")
+    made = [
+        Feasible(pixels, view, loose),
+        Feasible(pixels, view, parse_constraint("ssim(0.3)")),
+        Feasible(pixels, view, parse_constraint("edges(0.2)")),
+        Feasible(pixels, view, loose, needed=0.5),
+        Feasible(255 - pixels, view, loose),
+        Feasible(pixels, View.of(["a", "b"], masks=torch.ones(2, 8, 8, dtype=torch.bool)), loose),
+    ]
+    assert len({identity_of(constraint) for constraint in made}) == len(made)
+    made[0](("brightness(0.5)",))
+    assert identity_of(made[0]) == identity_of(Feasible(pixels, view, loose, batch=1))
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"space": "cifar10"}, "space"),
+        ({"length": 3}, "length"),
+        ({"evaluations": 13}, "algorithm"),
+        ({"sampling": "object"}, "algorithm"),
+        ({"seed": 1}, "seed"),
+    ],
+)
+def test_another_setting_of_the_search_is_refused_by_its_name(tmp_path: Path, other: dict[str, Any], said: str) -> None:
+    given: dict[str, Any] = {"space": "mnist", "length": 2, "evaluations": 12, "seed": 0}
+    random_search(by_length, **given, checkpoint=tmp_path / "a.jsonl")
+    with pytest.raises(UserError, match=f"is the history of another search: {said} differ "):
+        random_search(by_length, **{**given, **other}, checkpoint=tmp_path / "a.jsonl")
 
 
 def test_a_checkpoint_of_earlier_versions_is_refused_with_what_to_do(tmp_path: Path) -> None:

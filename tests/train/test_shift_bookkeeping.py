@@ -184,6 +184,8 @@ def test_what_a_search_draws_does_not_depend_on_the_batches_before():
 def test_a_set_is_written_to_a_path_or_to_its_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tuples = [WorstTuple(1, 0, 0.0, ("contrast(0.6)", "blue(-30)"), 0.5)]
-    for place in ("mine.transformations.json", tmp_path / "other.transformations.json"):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for place in ("mine.transformations.json", tmp_path / "other.transformations.json", "~/home.transformations.json"):
         write_tuples(place, "cifar10", tuples)
         assert read_tuples(place) == tuples
+    assert (tmp_path / "home.transformations.json").is_file()

@@ -34,7 +34,8 @@ from snellen.cli.sql import sql
 from snellen.cli.study import study
 from snellen.cli.sweep import sweep
 from snellen.cli.train import train
-from snellen.errors import STOPPED, UserError, command, unknown
+from snellen.ctrl_c import STOPPED
+from snellen.errors import UserError, command, unknown
 from snellen.extras import missing
 from snellen.terminal import show, tell, tell_block
 
@@ -201,14 +202,19 @@ def _run(words: list[str], debug: bool) -> int:
 def _noticing_exit() -> Iterator[None]:
     """Let `os._exit` raise SystemExit, which is told: it would end the command without a word, as if all were well.
 
-    In this process and its main thread alone, where models are asked.
+    In the main thread, where models are asked. In another nobody hears what is raised: there it ends the command as a failure.
+    Processes that were forked leave as they like.
     """
     leave, process = os._exit, os.getpid()
 
     def stay(status: int) -> NoReturn:
-        if os.getpid() != process or threading.current_thread() is not threading.main_thread():
+        if os.getpid() != process:
             leave(status)
-        raise SystemExit(status)
+        if threading.current_thread() is threading.main_thread():
+            raise SystemExit(status)
+        if status == 0:
+            tell("error: a model, or other code that was loaded, called os._exit(0) in a thread; take that out")
+        leave(status or 2)
 
     os._exit = stay
     try:

@@ -71,7 +71,7 @@ def number_boxes(boxes: np.ndarray, count: int, text: str) -> np.ndarray:
         raise UserError(
             f"{text}: expected boxes as numbers [{count}, 4] or [{count}, k, 4] (x0, y0, x1, y1), got {_type(boxes)}"
         )
-    corners = np.asarray(boxes, np.float64).reshape(count, -1, 4)
+    corners = np.array(boxes, np.float64).reshape(count, -1, 4)  # not mapped: the file may be cut while they are used
     turned = (corners[..., 2:] < corners[..., :2]).any(2)
     wrong = (~(np.abs(corners) <= FARTHEST).all(2) & ~np.isnan(corners).all(2)) | turned
     if wrong.any():

@@ -26,7 +26,7 @@ def column(values: np.ndarray, where: str) -> np.ndarray:
     if kind == "O":
         return np.array([storable(value) if isinstance(value, str) else value for value in values], object)
     if kind in "biu" or (kind == "f" and values.dtype.itemsize <= 8):
-        return np.asarray(values, values.dtype.newbyteorder("="))
+        return np.array(values, values.dtype.newbyteorder("="))  # a mapped file may be cut while its values are used
     if kind == "f":
         return _shorter(values, where)
     if kind in "Mm":

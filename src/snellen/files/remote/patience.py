@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from snellen.errors import UserError
+from snellen.errors import UserError, is_command
 from snellen.files.net import reason_of
 from snellen.files.remote.remote_path import RemotePath, without_secrets
 
 T = TypeVar("T")
 PAUSES = (0.5, 2.0, 5.0)  # seconds before an address is asked again
 VARIABLE = "HF_HUB_OFFLINE"  # of Hugging Face's library; here it counts for every download
+BY_SETTING = "SNELLEN_OFFLINE"  # set where the setting `offline` set that, also for processes that are started inside
 _HOPELESS = (ValueError, TypeError, KeyError, AttributeError, NotImplementedError)  # asking again would not help
 
 
@@ -32,6 +33,13 @@ def is_offline() -> bool:
     return means_yes(os.environ.get(VARIABLE))
 
 
+def how_to_go_online() -> str:
+    """What to do where downloads are forbidden: leave the setting out, or the variable, which every command obeys."""
+    if BY_SETTING in os.environ:
+        return f"run once without {'--offline' if is_command() else 'offline=True'}"
+    return f"unset {VARIABLE}"
+
+
 def means_yes(value: str | None) -> bool:
     """Whether huggingface_hub would read a variable's value as yes."""
     return (value or "").upper() in ("1", "ON", "YES", "TRUE")
@@ -40,7 +48,7 @@ def means_yes(value: str | None) -> bool:
 def patiently(path: RemotePath, call: Callable[[], T]) -> T:
     """What a call comes back with, made again where the server does not answer. FileNotFoundError is an answer."""
     if is_offline():
-        raise UserError(f"'{path}' is not read while offline; run without --offline, or copy it to this machine")
+        raise UserError(f"'{path}' is not read while offline; {how_to_go_online()}, or copy it to this machine")
     began = time.monotonic()
     for pause in (*PAUSES, None):
         try:

@@ -20,7 +20,11 @@ from snellen.files.remote.patience import Changed
 from snellen.files.remote.remote_path import WEB, RemoteFacts, RemotePath, without_secrets
 
 KIB, MIB = 1 << 10, 1 << 20
-CONNECT, SILENCE, WHOLE = 10.0, 30.0, 600.0  # seconds to connect, between two parts of an answer, and for all of it
+CONNECT, SILENCE, WHOLE = (
+    10.0,
+    30.0,
+    600.0,
+)  # seconds to connect, for the head of an answer or its next part, and for all
 MOST_REDIRECTIONS = 5
 MOST_WITHOUT_RANGES = 64 * MIB  # of a file whose server sends it only whole
 _MARKS = ("ETag", "Last-Modified", "Content-MD5")
@@ -81,7 +85,9 @@ async def _answer(path: RemotePath, headers: Mapping[str, str]) -> AsyncIterator
     """The answer to a request, with redirections followed."""
     url, session = _url(path), await _session()
     for _ in range(MOST_REDIRECTIONS + 1):
-        async with session.get(url, headers=headers, allow_redirects=False) as answer:
+        async with asyncio.timeout(SILENCE):  # however slowly it drips
+            head = await session.get(url, headers=headers, allow_redirects=False)
+        async with head as answer:
             if answer.status not in (301, 302, 303, 307, 308):
                 yield answer
                 return
@@ -154,7 +160,8 @@ def _wait(task: Any) -> Any:
     try:
         return asyncio.run_coroutine_threadsafe(task, get_loop()).result()
     except TimeoutError as error:
-        raise ConnectionError(f"nothing came for {SILENCE:.0f} s") from error
+        silent = type(error).__name__ == "SocketTimeoutError"
+        raise ConnectionError(f"nothing came for {SILENCE:.0f} s" if silent else "its answer takes too long") from error
     except Exception as error:
         name = type(error).__name__
         if name == "ClientPayloadError":

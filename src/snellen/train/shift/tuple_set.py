@@ -58,7 +58,7 @@ def write_tuples(path: Path | str, name: str, tuples: Sequence[WorstTuple]) -> N
 
 def read_tuples(path: Path | str) -> list[WorstTuple]:
     """The tuples of a stored set, every edit checked."""
-    stored: StoredSet = read_json(Path(path), StoredSet, "set of transformations", _MOST_BYTES)
+    stored: StoredSet = read_json(expand_home(path), StoredSet, "set of transformations", _MOST_BYTES)
     if stored.format != FORMAT:
         raise UserError(f"{path}: expected format {FORMAT}, got {stored.format}; was it written by a newer snellen?")
     check_edits(stored.tuples, path)
