@@ -27,6 +27,7 @@ from snellen.data.ovis.listing import is_table, read_clips
 from snellen.data.root import stamp
 from snellen.errors import UserError, choice, concerning, option
 from snellen.files import expand_home
+from snellen.files.remote.remote_path import address_scheme
 from snellen.hashing import file_sha256, key_of
 
 FRAMES = 8  # per portion
@@ -62,7 +63,7 @@ class IruoSet(Builder[IruoBuilt]):
 
     def __init__(self, request: IruoRequest) -> None:
         self.request: IruoRequest = request
-        annotations = str(Path(str(request.annotations)))
+        annotations = _text(request.annotations)
         file = expand_home(annotations)
         naming = choice("frames", "DIR")
         self.clips = read_clips(file, request.frames, naming)
@@ -177,6 +178,11 @@ class IruoSet(Builder[IruoBuilt]):
             "videos_in_both": both,
             "warnings": warnings_of(shares, both, len(outcome.disagreements), copies),
         }
+
+
+def _text(place: object) -> str:
+    """A place as it is written, but for what is idle in a path."""
+    return str(place) if address_scheme(str(place)) else str(Path(str(place)))
 
 
 def _link(source: Path, target: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -13,6 +12,7 @@ import msgspec
 from snellen.data.canvas import Canvas
 from snellen.errors import UserError, unknown
 from snellen.files import expand_home, read_json, reading
+from snellen.files.places import is_folder
 from snellen.models.card import LARGEST, MOST_CLASSES
 from snellen.models.checkpoint import load_into
 from snellen.models.device import Device
@@ -54,7 +54,7 @@ def load_timm(name: str, argument: str | None, device: Device) -> Model:
     import timm
 
     folder = expand_home(name)
-    if os.path.isdir(folder):
+    if is_folder(folder):
         return _from_folder(folder, device)
     architecture, _, tag = name.partition(".")
     if architecture not in timm.list_models():
