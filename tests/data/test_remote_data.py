@@ -20,6 +20,7 @@ from PIL import Image
 from safetensors.torch import save_file
 
 import snellen
+from snellen.build.in9 import build as build_in9
 from snellen.data import Photo, load_data
 from snellen.data.phantom import export
 from snellen.errors import UserError
@@ -29,7 +30,7 @@ from snellen.models.zoo import build
 
 from ..gates import wait_until
 from ..served import Handler, Served, served
-from .shapes import encoded_images, parquet, shards, zipped
+from .shapes import encoded_images, hf_saved, parquet, shards, zipped
 from .test_small_images import write_cifar, write_idx
 
 pytest.importorskip("aiohttp")
@@ -64,6 +65,7 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pd.read_csv(top / "list.csv").to_parquet(top / "list.parquet")
     boxes = [f"folder/{sample},{name},1,2,9,9" for sample, name in zip(data.samples.ids, names)]
     (top / "boxes.csv").write_text("\n".join(["path,label,x0,y0,x1,y1", *boxes]))
+    (top / "classes.txt").write_text("\n".join(data.classes[:3]))
     (top / "ids.txt").write_text("\n".join(data.samples.ids[:7]))
     (top / "maps" / "images").mkdir(parents=True)
     (top / "maps" / "labels").mkdir()
@@ -83,11 +85,43 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for shape in (zipped, shards, parquet):
         (top / shape.__name__).mkdir()
         shape(encoded, top / shape.__name__)
+    build_in9(f"voc:{top}/voc?masks=true", top / "in9", "all", size=16, masks="data", workers=1, balance=False)
+    annotated_elsewhere(top, images[:4])
+    for place in ("library", "library/files/data"):
+        (top / place).mkdir(parents=True)
+    hf_saved(encoded, top / "library")
+    (top / "library" / "files" / "data" / "test-00000-of-00001.parquet").write_bytes(
+        (top / "parquet" / "part-0.parquet").read_bytes()
+    )
     (top / "small").mkdir()
     write_cifar(top / "small", "test_batch.bin", random.integers(0, 256, (4, 32, 32, 3), np.uint8), np.arange(4))
     write_idx(top / "small" / "t10k-images-idx3-ubyte", random.integers(0, 256, (4, 28, 28), np.uint8))
     write_idx(top / "small" / "t10k-labels-idx1-ubyte", np.arange(4, dtype=np.uint8))
     return top
+
+
+def annotated_elsewhere(top: Path, images: np.ndarray) -> None:
+    """Cue conflicts, segments as of COCO-panoptic and boxes as of Open Images."""
+    for name in ("cue/cat", "cue/dog", "panoptic/images", "panoptic/things", "openimages"):
+        (top / name).mkdir(parents=True)
+    rows, entries, annotations = ["ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf"], [], []
+    for number, image in enumerate(images):
+        segments = np.zeros_like(image)
+        segments[2:6, 3:9] = (7, 1, 0)
+        shape, texture = ("cat", "dog")[number % 2], ("dog", "cat")[number // 2]
+        for name in (f"cue/{shape}/{shape}{number}-{texture}1.png", f"panoptic/images/{number}.png"):
+            Image.fromarray(image).save(top / name)
+        Image.fromarray(segments).save(top / "panoptic" / "things" / f"{number}.png")
+        Image.fromarray(image).save(top / "openimages" / f"{number}.jpg")
+        entries.append({"id": number, "file_name": f"{number}.png", "width": 32, "height": 32})
+        segment = [{"id": 263, "category_id": number % 2, "bbox": [3, 2, 6, 4]}]
+        annotations.append({"image_id": number, "file_name": f"{number}.png", "segments_info": segment})
+        rows.append(f"{number},/m/{number % 2},0.1,0.5,0.25,1,0")
+    categories = [{"id": 0, "name": "cat", "isthing": 1}, {"id": 1, "name": "dog", "isthing": 1}]
+    listing = {"images": entries, "annotations": annotations, "categories": categories}
+    (top / "panoptic" / "things.json").write_text(json.dumps(listing))
+    (top / "openimages" / "boxes.csv").write_text("\n".join(rows))
+    (top / "openimages" / "names.csv").write_text("/m/0,Cat\n/m/1,Dog\n")
 
 
 @pytest.fixture
@@ -122,13 +156,23 @@ KINDS = {
     "svhn, packed": "svhn:{}/packed.mat",
     "pairs": "pairs:{0}/maps/images,{0}/maps/labels",
     "stl": "stl:{}/stl",
-    "chosen ids": "folder:{0}/folder?ids={0}/ids.txt",
+    "chosen ids": "folder:{0}/folder?ids={0}/ids.txt&classes={0}/classes.txt",
+    "stl, labels": "stl:{0}/stl/test_X.bin?labels={0}/stl/test_y.bin",
     "zip": "zip:{}/zipped/photos.zip",
     "wds": "wds:{}/shards/shard-{{000..002}}.tar",
     "wds, all": "wds:{}/shards/shard-*.tar",
     "parquet": "parquet:{}/parquet/part-{{0..2}}.parquet?id=name",
     "cifar": "cifar:{}/small/test_batch.bin",
     "mnist": "mnist:{}/small?split=test",
+    "hf, saved": "hf:{}/library/saved?id=name",
+    "hf, files": "hf:{}/library/files?split=test&label=label&id=name",
+    "cue": "cue:{}/cue",
+    "panoptic": "panoptic:{0}/panoptic/things.json?images={0}/panoptic/images&segments={0}/panoptic/things",
+    "openimages": "openimages:{0}/openimages/boxes.csv?images={0}/openimages&names={0}/openimages/names.csv",
+    "in9": "in9:{}/in9/mixed_rand",
+    "in9, its masks": "in9:{}/in9/original",
+    "a variant alone": "{}/in9/only_fg",
+    "a saved folder alone": "{}/library/saved",
     "a path alone": "{}/set.tar",
     "a folder alone": "{}/folder",
 }
@@ -141,6 +185,12 @@ LISTED = (
     "stl",
     "chosen ids",
     "a folder alone",
+    "hf, files",
+    "cue",
+    "in9",
+    "in9, its masks",
+    "a variant alone",
+    "a saved folder alone",
 )  # which a web server cannot list
 ON_THE_WEB = [kind for kind in KINDS if kind not in LISTED]
 
@@ -218,7 +268,12 @@ def test_an_image_that_is_missing_is_told_as_of_a_folder(server):
 
 
 def test_what_is_not_read_from_addresses_is_told_in_a_line(bucket):
-    for text in ("in9:memory://bucket/folder", "svhn:memory://bucket/none.mat", "python:memory://bucket/a.py:name"):
+    for text in (
+        "in9:memory://bucket/folder",
+        "hf:memory://bucket/folder",
+        "svhn:memory://bucket/none.mat",
+        "python:memory://bucket/a.py:name",
+    ):
         with pytest.raises(UserError) as caught:
             load_data(text)
         assert "\n" not in str(caught.value)

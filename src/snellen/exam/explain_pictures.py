@@ -54,11 +54,11 @@ def explain_files(request: ExplainRequest, *, notice: Callable[[str], object] = 
     methods, layer = methods_of(request.method), as_layer(request.layer)
     if request.out is not None:
         check_place(request.out)
-    named = isinstance(request.model, str)
-    model = load_model(str(request.model), request.device) if named else as_model(request.model)
     paths = list(map(expand_home, request.images))
     if request.out is None and (remote := [path for path in paths if isinstance(path, RemotePath)]):
         raise UserError(f"'{remote[0]}' is an address, beside which nothing is written; give {option('out')}")
+    named = isinstance(request.model, str)
+    model = load_model(str(request.model), request.device) if named else as_model(request.model)
     usual = usual_images(model, paths, methods, layer, request.data)
     counts = {statistics.count for statistics in usual.values() if statistics is not None}
     for text in [*model.card.notices, *filter(None, map(few_images, counts))]:

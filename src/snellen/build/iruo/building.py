@@ -24,7 +24,7 @@ from snellen.data.ovis.clips import outlines_checksum
 from snellen.data.ovis.level_table import with_levels
 from snellen.data.ovis.levels import UNKNOWN
 from snellen.data.ovis.listing import is_table, read_clips
-from snellen.data.root import stamp
+from snellen.data.root import stamps
 from snellen.errors import UserError, choice, concerning, option
 from snellen.files import expand_home
 from snellen.files.remote.remote_path import address_scheme
@@ -86,8 +86,8 @@ class IruoSet(Builder[IruoBuilt]):
             self.facts["outlines"] = outlines_checksum(self.clips)
         self.portions = list(self._portions())
         if not by_earlier_rules():
-            stamps = [stamp(task.path) for portion in self.portions for task in portion.tasks]
-            self.facts["frames_fingerprint"] = key_of(stamps)
+            taken = stamps([task.path for portion in self.portions for task in portion.tasks])
+            self.facts["frames_fingerprint"] = key_of(taken)
 
     def make(self, site: Site) -> Mapping[str, Any]:
         self._check_stated()
