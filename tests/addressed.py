@@ -1,4 +1,4 @@
-"""What reads the files that options name, of a place on this machine or at an address: by option, and what stands for its value."""
+"""What reads the files that options name, of a place (a folder of this machine, or its address)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ from snellen.models.zero_shot.prompts import read_prompts
 from snellen.sweep.by_variant import in9_variants
 from snellen.sweep.matrix_rows import read_rows
 from snellen.sweep.request import VariantsRequest
+from snellen.sweep.subclasses import subclasses
 from snellen.train.feature_augmentation import parse_dfa
+from snellen.train.request import TrainRequest, resolve_training
 from snellen.web.study.questions import question_of
 from snellen.web.study.request import StudyRequest
 
@@ -64,7 +66,7 @@ def set_of_masks(place: Any) -> object:
 
 def rebuilt(place: Any) -> object:
     with new_folder() as out:
-        rebuild(f"{place}/in9", f"{place}/curation.csv", out, workers=1)
+        rebuild(f"{place}/in9", f"{place}/curation.csv", out, workers=1, balance=False)
         return files_of(out)
 
 
@@ -85,7 +87,7 @@ def gated(place: Any) -> object:
     """A run of this machine beside a baseline file."""
     with new_folder() as out:
         run = snellen.audit("observer:shape", corpus.DATA, [], out=out, quiet=True, report=False)
-        return snellen.gate(run, f"{place}/base.json", report=False).to_json()["outcomes"]
+        return snellen.gate(run, f"{place}/base.json", report=False).outcomes
 
 
 def question(place: Any) -> object:
@@ -99,7 +101,7 @@ def text_of(name: str) -> Callable[[Any], object]:
 
 
 def plan(place: Any) -> object:
-    people, own = f"{place}/pilot.csv", f"{place}/lists/people.csv"
+    people, own = f"{place}/pilot.csv", f"{place}/model.csv"
     return planned_study(StudyPlanRequest(gap=0.1, pilot=people, model=own, images=(20,)))
 
 
@@ -112,6 +114,17 @@ def variants(place: Any) -> object:
 
 def occluders(place: Any) -> object:
     return calls.occluders(AuditRequest(models=("a:b",), data="c:d", occluders=f"{place}/occluders").occluders)
+
+
+def grouped(place: Any) -> object:
+    data = load_data(corpus.DATA)
+    divided = subclasses(data, groups=f"{place}/lists/groups.json")
+    return divided.groups, divided.fine(data)
+
+
+def recipe(place: Any) -> object:
+    asked = {"recipe": f"{place}/lists/recipe.yaml", "data": corpus.DATA, "out": "x"}
+    return resolve_training(TrainRequest, asked, None).how
 
 
 def label_map(place: Any) -> object:
@@ -127,7 +140,7 @@ READ: dict[str, Callable[[Any], object]] = {
     "--baseline RUN|FILE": gated,
     "--calibrate MODEL": calls.weights("{}/weights/net.safetensors"),
     "--classes nine|all|FILE": set_of_masks,
-    "--concepts SOURCE": lambda place: calls.concept_labels(place / "concepts"),
+    "--concepts SOURCE": lambda place: calls.concept_labels(place / "concepts")[0::2],
     "--config FILE": lambda place: calls.audit_settings(place / "lists"),
     "--consent PATH": text_of("consent"),
     "--curation FILE": set_of_masks,
@@ -136,7 +149,7 @@ READ: dict[str, Callable[[Any], object]] = {
     "--donors TEXT": SEEN_AS_DATA,
     "--frames DIR": cut,
     "--grid FILE": lambda place: calls.grid(place / "lists"),
-    "--groups FILE": lambda place: calls.groups("groups.json")(place / "lists"),
+    "--groups FILE": grouped,
     "--in9 DIR": variants,
     "--in9-test DIR": variants,
     "--init FILE|MODEL": lambda place: calls.training_start(place / "weights"),
@@ -149,7 +162,7 @@ READ: dict[str, Callable[[Any], object]] = {
     "--occluders PATH": covered,
     "--partner DATA": SEEN_AS_DATA,
     "--pilot FILE": plan,
-    "--recipe NAME|FILE": lambda place: calls.recipe(place / "lists"),
+    "--recipe NAME|FILE": recipe,
     "--robust TEXT": lambda place: parse_dfa(f"dfa('{place}/occluders')").pool.fingerprint,
     "--set NAME|FILE": lambda place: calls.space(place / "lists"),
     "--synonyms FILE": lambda place: calls.synonyms(

@@ -24,8 +24,10 @@ from snellen.data import OPTIONS as SAMPLE_OPTIONS
 from snellen.data import SCHEMES, load_data
 from snellen.errors import UserError
 from snellen.files import expand_home
-from snellen.models import load_model
+from snellen.models import load_model, subjects_of
+from snellen.models.checkpoint import read_card, save_checkpoint
 from snellen.models.kinds import KINDS as MODELS
+from snellen.models.zoo import build
 
 from .addressed import READ
 from .data.test_remote_data import KINDS as DATA
@@ -46,19 +48,19 @@ SAMPLE_WORDS = {"without", "rename", "random_labels", "labels_seed"}
 DATA_PATHS = {"annotations", "classes", "frames", "ids", "images", "labels", "names", "root", "segments"}
 DATA_WORDS = {
     *("boxes", "config", "first", "folder", "groups", "id", "ignore", "image", "label", "mask", "masks", "max", "object"),
-    *("objects", "part", "revision", "split", "stream", "stuff", "suffix", "transposed", "view"),
+    *("objects", "part", "split", "stream", "stuff", "suffix", "transposed", "view"),
 }  # fmt: skip
 
 MODELS_WITHOUT = {"torchvision", "observer", "opencv", "http", "https"}
 MODELS_READ = {
     "zoo": "{}/weights/net.safetensors",
-    "zoo, weights": "zoo:smallnet@{}/weights/bare.pt#size=16&mean=0.5&std=0.25&classes={}/lists/names.txt",
+    "zoo, weights": "zoo:smallnet@{0}/weights/bare.pt#size=16&mean=0.5&std=0.25&classes={0}/lists/names.txt",
     "zoo, several": "zoo:smallnet@{}/weights/net*.safetensors",
     "timm": "timm:{}/timm",
     "onnx": "onnx:{}/onnx/net.onnx#size=16&mean=0.5&std=0.25",
     "exported": "exported:{}/exported/net.pt2#size=16&mean=0.5&std=0.25",
     "predictions": "predictions:{}/lists/predictions.csv",
-    "ensemble": "ensemble:zoo:@{0}/weights/net.safetensors,zoo:smallnet@{0}/weights/net.safetensors",
+    "ensemble": "ensemble:zoo:@{0}/weights/net.safetensors,zoo:smallnet@{0}/weights/other.safetensors",
     "tta": "tta(flip):{}/weights/net.safetensors",
 }
 MODELS_REFUSED = {
@@ -72,9 +74,11 @@ WRITTEN = {"--apply", "--figures", "--junit", "--markdown", "--out", "--page", "
 HERE = {"--plugin", "RUN", "OTHER", "STUDY"}
 # What stands for values that are no paths, and the options of TEXT that are none either.
 PLAIN = {
-    *("N", "NUMBER", "SECONDS", "DEVICE", "LAYER", "METHOD", "NAME", "ROLE", "DISTORTION", "AUDITS", "COLUMN", "COLUMNS"),
+    *("N", "NUMBER", "CLASS", "TYPE", "SECONDS"),
+    *("DEVICE", "LAYER", "METHOD", "NAME", "ROLE", "DISTORTION", "AUDITS", "COLUMN", "COLUMNS"),
     *("HOST:PORT", "URL", "K:N", "FORMAT", "SCENE", "WORLD", "FIRST,SECOND", "NAME=VALUE", "YYYY-MM-DD", "ARCH", "QUERY", "KIND"),
 }  # fmt: skip
+NAMED = {"--format", "--timeout"}  # words and numbers of which nothing else is shown
 WORDS = {
     *("--against", "--apart", "--completion", "--constraint", "--distortion", "--host", "--layer", "--method", "--mix"),
     *("--model", "--proxy", "--require", "--schedule", "--split", "--title", "--url"),
@@ -98,11 +102,10 @@ def parameters() -> Iterator[tuple[list[str], str, str]]:
 
 def is_plain(name: str, shown: str) -> bool:
     """Whether no path can be meant: numbers, choices among words, and texts that are listed."""
-    if shown in PLAIN or shown.removesuffix(",…") not in (shown, "N") or (shown == "TEXT" and name in WORDS):
-        return True
-    return re.fullmatch(r"[a-z0-9_-]+(\|([a-z0-9_-]+|N))*", shown) is not None or (
-        not name.startswith("--") and name in PLAIN
-    )
+    shown = shown.split(",")[0] if shown.endswith(",…") else shown
+    words = all(part == "N" or re.fullmatch("[a-z0-9_-]+", part) for part in shown.split("|"))
+    listed = name in NAMED or shown in PLAIN or (shown == "TEXT" and name in WORDS)
+    return listed or words or (not name.startswith("--") and name in PLAIN)
 
 
 @pytest.fixture(scope="module")
@@ -119,21 +122,26 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def write_options(root: Path) -> None:
     """What the corpus has not, or not for these calls."""
-    first, classes = load_data(f"voc:{root}/voc").samples.ids[0], load_data(corpus.DATA).classes
-    name = Path(first).stem
-    (root / "curation.csv").write_text(f"id,decision,reason\n{name},reject,blurred\n")
+    classes = load_data(corpus.DATA).classes
+    name = (root / "in9" / "curation.csv").read_text().splitlines()[1].partition(",")[0]
+    (root / "curation.csv").write_text(f"id,decision,reason,x0,y0,x1,y1\n{name},accept,,1,2,9,8\n")
     (root / "tree.yaml").write_text("".join(f"{one}: thing\n" for one in classes))
     (root / "text.md").write_text("# Consent\n\nYou may stop.\n")
     (root / "prompts.txt").write_text("a {}.\nmy {}.\n")
     (root / "lists" / "names.txt").write_text("\n".join(classes))
-    people = pd.read_csv(root / "lists" / "people.csv", dtype=str)
-    people.assign(label=people["pred"]).to_csv(root / "pilot.csv", index=False)
+    people = pd.read_csv(root / "lists" / "people.csv", dtype=str).assign(label=lambda table: table["pred"])
+    people.loc[people.index % 5 == 0, "pred"] = classes[0]
+    people.to_csv(root / "pilot.csv", index=False)
+    people.loc[people.index % 3 == 0, "pred"] = classes[1]
+    people.loc[people["observer"] == "p0", ["sample", "pred"]].to_csv(root / "model.csv", index=False)
     (root / "matrix").mkdir()
     (root / "matrix" / "matrix.yaml").write_text(user_calls.MATRIX)
     run = snellen.audit("observer:shape", corpus.DATA, [], out=root / "run", quiet=True, report=False)
     snellen.gate(run, write_baseline=root / "base.json", report=False)
     save_for_hf(create_model("test_resnet", num_classes=3), root / "timm", safe_serialization=True)
     corpus.stored_networks(root)
+    net = root / "weights" / "net.safetensors"
+    save_checkpoint(net.with_name("other.safetensors"), build("smallnet", len(classes)), read_card(net))
 
 
 @pytest.fixture
@@ -175,7 +183,12 @@ def test_an_option_reads_at_an_address_what_it_reads_here(option: str, here: Pat
 
 @pytest.mark.parametrize("model", MODELS_READ)
 def test_a_model_at_an_address_is_the_same(model: str, here: Path, there: Path) -> None:
-    read = calls.weights(MODELS_READ[model])
+    def read(place: Path) -> object:
+        text = MODELS_READ[model].format(place)
+        if model == "predictions":
+            return [(subject.card, load_model(text).recorded) for subject in subjects_of(text)]
+        return calls.weights(text)(place)
+
     assert plain(read(there), there) == plain(read(here), here)
 
 
@@ -218,9 +231,20 @@ def test_every_option_has_its_place() -> None:
     for command, name, shown in parameters():
         key = f"{name} {shown}" if name.startswith("--") else name
         places = [key in READ, name in WRITTEN, name in HERE, is_plain(name, shown)]
-        assert sum(places) == 1 or (name in WRITTEN and sum(places) == 2), f"{' '.join(command)} {key}: {places}"
+        assert sum(places) == 1, f"{' '.join(command)} {key}: {places}"
     listed = {name.partition(" ")[0] for name in READ if name.startswith("--")} | WRITTEN | {"--plugin"}
     assert [name for name in sorted(listed) if f"`{name}`" not in PAGE] == []
+
+
+NEEDED = {
+    "report": ["run"],
+    "export": ["run"],
+    "study backup": ["study"],
+    "study export": ["study"],
+    "curate": ["a:b"],
+    "check": ["run"],
+    "compare": ["run"],
+}
 
 
 def refusal(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -236,7 +260,7 @@ def test_nothing_is_written_to_an_address(capsys: pytest.CaptureFixture[str]) ->
     asked = [(command, name) for command, name, _ in parameters() if name in WRITTEN]
     assert len(asked) > 25
     for command, name in asked:
-        before = {"report": ["run"], "export": ["run"], "study backup": ["study"]}.get(" ".join(command), [])
+        before = NEEDED.get(" ".join(command), [])
         line = refusal([*command, *before, name, f"{BUCKET}/new"], capsys)
         assert f"'{BUCKET}/new' is an address, and what is written stays on this machine" in line, (command, line)
 

@@ -93,7 +93,7 @@ def _read_facts(folder: Path) -> tuple[dict[str, Any], In9Request]:
     settings = {name: value for name, value in facts.items() if name in known and value is not None}
     if isinstance(settings.get("fine"), list):
         settings["fine"] = ":".join(map(str, settings["fine"]))
-    request = In9Request.read({**settings, "data": str(facts.get("data", "-")), "out": folder}, str(file))
+    request = In9Request.read({**settings, "data": str(facts.get("data", "-")), "out": Path("-")}, str(file))
     if request.all_images:
         raise UserError(f"'{folder}' holds originals alone, without boxes and masks; build the variants to curate them")
     return facts, request
