@@ -16,7 +16,7 @@ import numpy as np
 
 from snellen.errors import UserError
 from snellen.extras import import_package
-from snellen.files import local_name, open_file, open_whole
+from snellen.files import length_of, local_name, open_file, open_whole
 from snellen.files.net import reading, reason_of
 from snellen.files.remote.remote_path import RemotePath
 from snellen.lazy_torch import torch
@@ -154,15 +154,15 @@ def _output(text: StoredText, session: Any) -> str:
 def _data_files(file: Path) -> list[Path]:
     """The files of weights that an ONNX file refers to, in its own folder or below."""
     names: set[str] = set()
-    with (
-        open_whole(file, "network in ONNX") as content,
-        mmap.mmap(content.fileno(), 0, access=mmap.ACCESS_READ) as mapped,
-    ):
-        at = mapped.find(LOCATION)
-        while at >= 0:
-            at += len(LOCATION)
-            names.add(mapped[at + 1 : at + 1 + mapped[at]].decode("utf-8", "replace"))
-            at = mapped.find(LOCATION, at)
+    with open_whole(file, "network in ONNX") as content:
+        if not length_of(content):
+            return []  # nothing can be mapped, and onnxruntime says what is wrong
+        with mmap.mmap(content.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            at = mapped.find(LOCATION)
+            while at >= 0:
+                at += len(LOCATION)
+                names.add(mapped[at + 1 : at + 1 + mapped[at]].decode("utf-8", "replace"))
+                at = mapped.find(LOCATION, at)
     if wrong := [name for name in names if Path(name).is_absolute() or ".." in Path(name).parts]:
         raise UserError(
             f"'{file}' refers to '{sorted(wrong)[0]}', which is not in its folder; save it with its weights beside it"
