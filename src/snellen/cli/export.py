@@ -17,7 +17,7 @@ FORMAT_HELP = (
 
 
 def export(
-    run: Annotated[Path, typer.Argument(parser=expand_home, metavar="RUN", help="run folder")],
+    run: Annotated[Path, typer.Argument(parser=expand_home, help="run folder")],
     out: Annotated[
         Path | None,
         typer.Option(

@@ -17,7 +17,7 @@ CSV_HELP = "print the result as CSV; text that a spreadsheet would run as a form
 
 
 def sql(
-    run: Annotated[Path, typer.Argument(parser=expand_home, metavar="RUN", help="run folder")],
+    run: Annotated[Path, typer.Argument(parser=expand_home, help="run folder")],
     query: Annotated[str, typer.Argument(help="SQL over the tables cells, samples, shown, answers")],
     json: AsJson = False,
     csv: Annotated[bool, typer.Option("--csv", help=CSV_HELP)] = False,
