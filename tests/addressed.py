@@ -48,12 +48,16 @@ def files_of(folder: Path) -> dict[str, str]:
     return {str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
 
-def cut(place: Any) -> object:
-    """`build iruo`: annotations, frames and a table of levels."""
-    ovis, levels = f"{place}/ovis", f"{place}/frames/levels.csv"
+def cut(annotations: Any, frames: Any, **settings: Any) -> object:
     with new_folder() as out:
-        build_iruo(f"{ovis}/annotations_test.json", f"{ovis}/test", out, workers=1, min_clear=0, level_table=levels)
+        build_iruo(str(annotations), str(frames), out, min_clear=0, **{"workers": 1, **settings})
         return files_of(out)
+
+
+def cut_with_levels(place: Any) -> object:
+    """`build iruo`: annotations, frames and a table of levels."""
+    ovis = f"{place}/ovis"
+    return cut(f"{ovis}/annotations_test.json", f"{ovis}/test", level_table=f"{place}/frames/levels.csv")
 
 
 def set_of_masks(place: Any) -> object:
@@ -136,7 +140,7 @@ SEEN_AS_DATA = calls.data("folder:{}/photos")  # what takes data takes what `DAT
 
 # By option and what stands for its value (or the argument's name): what reads it.
 READ: dict[str, Callable[[Any], object]] = {
-    "--annotations FILE": cut,
+    "--annotations FILE": cut_with_levels,
     "--baseline RUN|FILE": gated,
     "--calibrate MODEL": calls.weights("{}/weights/net.safetensors"),
     "--classes nine|all|FILE": set_of_masks,
@@ -147,7 +151,7 @@ READ: dict[str, Callable[[Any], object]] = {
     "--data DATA": SEEN_AS_DATA,
     "--donors DATA": SEEN_AS_DATA,
     "--donors TEXT": SEEN_AS_DATA,
-    "--frames DIR": cut,
+    "--frames DIR": cut_with_levels,
     "--grid FILE": lambda place: calls.grid(place / "lists"),
     "--groups FILE": grouped,
     "--in9 DIR": variants,
@@ -155,7 +159,7 @@ READ: dict[str, Callable[[Any], object]] = {
     "--init FILE|MODEL": lambda place: calls.training_start(place / "weights"),
     "--instructions PATH": text_of("instructions"),
     "--labels FILE": label_map,
-    "--level-table FILE": cut,
+    "--level-table FILE": cut_with_levels,
     "--masks data|DIR|python:…": set_of_masks,
     "--model FILE": plan,
     "--occluders DIR": occluders,

@@ -27,11 +27,13 @@ from snellen.files import expand_home
 from snellen.models import load_model, subjects_of
 from snellen.models.checkpoint import read_card, save_checkpoint
 from snellen.models.kinds import KINDS as MODELS
+from snellen.models.text_settings import split_settings
 from snellen.models.zoo import build
 
-from .addressed import READ
+from .addressed import READ, cut
 from .data.test_remote_data import KINDS as DATA
 from .hostile import calls, corpus, user_calls
+from .served import served
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "start" / "remote.md").read_text()
@@ -279,3 +281,30 @@ def test_runs_and_studies_are_folders_of_this_machine(words: str, capsys: pytest
 def test_code_is_not_run_from_an_address(capsys: pytest.CaptureFixture[str]) -> None:
     line = refusal(["audit", "a:b", "--data", "c:d", "--plugin", f"{BUCKET}/mine.py"], capsys)
     assert f"'{BUCKET}/mine.py' is an address; code must lie on this machine" in line
+
+
+def test_settings_behind_an_address_ask_nobody(tmp_path: Path) -> None:
+    """A `#` in a file's name is looked for on this machine alone."""
+    with served(tmp_path) as server:
+        assert split_settings(f"{server.address}/net.onnx#size=8") == (f"{server.address}/net.onnx", "size=8")
+        assert server.requests == []
+
+
+@pytest.mark.slow
+def test_processes_that_build_read_the_web(here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the first process learnt of a frame, its size and mark, goes along: none is asked about twice."""
+    monkeypatch.setenv("SNELLEN_REMOTE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    frames = len(list((here / "ovis" / "test").rglob("*.png")))
+    with served(here / "ovis") as server:
+        assert cut(f"{server.address}/annotations_test.json", f"{server.address}/test", workers=2) == cut(
+            here / "ovis" / "annotations_test.json", here / "ovis" / "test"
+        )
+        assert server.count("LOOK") == server.count("GET") == frames + 1
+
+
+def test_an_address_after_config_stays_one(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        refusal(["audit", "--config", f"{BUCKET}/none.yaml"], capsys) == f"error: no settings file '{BUCKET}/none.yaml'"
+    )

@@ -24,11 +24,12 @@ from snellen.build.in9 import build as build_in9
 from snellen.data import Photo, load_data
 from snellen.data.phantom import export
 from snellen.errors import UserError
-from snellen.files.remote import object_store, patience
+from snellen.files.remote import facts, object_store, patience
 from snellen.models import from_callable, load_model
 from snellen.models.zoo import build
 
 from ..gates import wait_until
+from ..hostile import corpus
 from ..served import Handler, Served, served
 from .shapes import encoded_images, hf_saved, parquet, shards, zipped
 from .test_small_images import write_cifar, write_idx
@@ -86,7 +87,11 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (top / shape.__name__).mkdir()
         shape(encoded, top / shape.__name__)
     build_in9(f"voc:{top}/voc?masks=true", top / "in9", "all", size=16, masks="data", workers=1, balance=False)
-    annotated_elsewhere(top, images[:4])
+    corpus.annotated(top)
+    for number, image in enumerate(images[:4]):
+        shape, texture = ("cat", "dog")[number % 2], ("dog", "cat")[number // 2]
+        (top / "cue" / shape).mkdir(parents=True, exist_ok=True)
+        Image.fromarray(image).save(top / "cue" / shape / f"{shape}{number}-{texture}1.png")
     for place in ("library", "library/files/data"):
         (top / place).mkdir(parents=True)
     hf_saved(encoded, top / "library")
@@ -98,30 +103,6 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_idx(top / "small" / "t10k-images-idx3-ubyte", random.integers(0, 256, (4, 28, 28), np.uint8))
     write_idx(top / "small" / "t10k-labels-idx1-ubyte", np.arange(4, dtype=np.uint8))
     return top
-
-
-def annotated_elsewhere(top: Path, images: np.ndarray) -> None:
-    """Cue conflicts, segments as of COCO-panoptic and boxes as of Open Images."""
-    for name in ("cue/cat", "cue/dog", "panoptic/images", "panoptic/things", "openimages"):
-        (top / name).mkdir(parents=True)
-    rows, entries, annotations = ["ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf"], [], []
-    for number, image in enumerate(images):
-        segments = np.zeros_like(image)
-        segments[2:6, 3:9] = (7, 1, 0)
-        shape, texture = ("cat", "dog")[number % 2], ("dog", "cat")[number // 2]
-        for name in (f"cue/{shape}/{shape}{number}-{texture}1.png", f"panoptic/images/{number}.png"):
-            Image.fromarray(image).save(top / name)
-        Image.fromarray(segments).save(top / "panoptic" / "things" / f"{number}.png")
-        Image.fromarray(image).save(top / "openimages" / f"{number}.jpg")
-        entries.append({"id": number, "file_name": f"{number}.png", "width": 32, "height": 32})
-        segment = [{"id": 263, "category_id": number % 2, "bbox": [3, 2, 6, 4]}]
-        annotations.append({"image_id": number, "file_name": f"{number}.png", "segments_info": segment})
-        rows.append(f"{number},/m/{number % 2},0.1,0.5,0.25,1,0")
-    categories = [{"id": 0, "name": "cat", "isthing": 1}, {"id": 1, "name": "dog", "isthing": 1}]
-    listing = {"images": entries, "annotations": annotations, "categories": categories}
-    (top / "panoptic" / "things.json").write_text(json.dumps(listing))
-    (top / "openimages" / "boxes.csv").write_text("\n".join(rows))
-    (top / "openimages" / "names.csv").write_text("/m/0,Cat\n/m/1,Dog\n")
 
 
 @pytest.fixture
@@ -168,7 +149,7 @@ KINDS = {
     "hf, files": "hf:{}/library/files?split=test&label=label&id=name",
     "cue": "cue:{}/cue",
     "panoptic": "panoptic:{0}/panoptic/things.json?images={0}/panoptic/images&segments={0}/panoptic/things",
-    "openimages": "openimages:{0}/openimages/boxes.csv?images={0}/openimages&names={0}/openimages/names.csv",
+    "openimages": "openimages:{0}/openimages/boxes.csv?images={0}/openimages&names={0}/openimages/class-descriptions-boxable.csv",
     "in9": "in9:{}/in9/mixed_rand",
     "in9, its masks": "in9:{}/in9/original",
     "a variant alone": "{}/in9/only_fg",
@@ -422,3 +403,11 @@ def test_weights_at_an_address_are_the_same_network(sets, bucket, tmp_path):
         for place in (tmp_path, "memory://bucket")
     )
     assert here.card.fingerprint == there.card.fingerprint
+
+
+@pytest.mark.parametrize("kind", ["in9, its masks", "hf, files", "folder", "voc"])
+def test_what_is_listed_is_not_asked_about_file_by_file(kind, bucket, monkeypatch):
+    asked = []
+    monkeypatch.setattr(facts, "object_facts", lambda path: asked.append(str(path)) or object_store.object_facts(path))
+    assert len(load_data(KINDS[kind].format("memory://bucket"))) >= 4
+    assert len(asked) <= 3, asked
