@@ -30,10 +30,11 @@ from snellen.sweep.request import VariantsRequest
 from snellen.sweep.subclasses import subclasses
 from snellen.train.feature_augmentation import parse_dfa
 from snellen.train.request import TrainRequest, resolve_training
+from snellen.web.curate.outcome import KEPT, LIST
 from snellen.web.study.questions import question_of
 from snellen.web.study.request import StudyRequest
 
-from .hostile import calls, corpus
+from .hostile import calls, corpus, web_calls
 
 
 @contextmanager
@@ -72,6 +73,14 @@ def rebuilt(place: Any) -> object:
     with new_folder() as out:
         rebuild(f"{place}/in9", f"{place}/curation.csv", out, workers=1, balance=False)
         return files_of(out)
+
+
+def curated(place: Any) -> object:
+    """A set that people look through, and what is left of it by their list."""
+    with new_folder() as out:
+        web_calls.review_set(out, place)
+        web_calls.settled(place / "in9", out)
+        return [(out / name).read_text() for name in (LIST, KEPT)], rebuilt(place)
 
 
 def covered(place: Any) -> object:
@@ -179,7 +188,7 @@ READ: dict[str, Callable[[Any], object]] = {
     "--train NAME=DATA": SEEN_AS_DATA,
     "--tree iruo|data|FILE": question,
     "DATA": SEEN_AS_DATA,
-    "DATASET": rebuilt,
+    "DATASET": curated,
     "IMAGE": explained,
     "MATRIX": lambda place: read_rows(expand_home(f"{place}/matrix/matrix.yaml")),
     "MODEL": calls.weights("{}/weights/net.safetensors"),

@@ -278,6 +278,13 @@ def test_runs_and_studies_are_folders_of_this_machine(words: str, capsys: pytest
     )
 
 
+def test_beside_an_address_nothing_is_written(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where a place to write follows from what is read, it is asked for."""
+    for words in ([f"{BUCKET}/weights/net.safetensors", f"{BUCKET}/photos/cat/a.png"], [f"in9:{BUCKET}/in9"]):
+        line = refusal(["explain" if len(words) == 2 else "curate", *words], capsys)
+        assert "an address, beside which nothing is written; give --out" in line
+
+
 def test_code_is_not_run_from_an_address(capsys: pytest.CaptureFixture[str]) -> None:
     line = refusal(["audit", "a:b", "--data", "c:d", "--plugin", f"{BUCKET}/mine.py"], capsys)
     assert f"'{BUCKET}/mine.py' is an address; code must lie on this machine" in line

@@ -221,6 +221,23 @@ def test_what_changes_between_two_commands_is_other_data(name, sets, bucket):
 
 
 @pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("in9:memory://bucket/in9/original", "/in9/fg_mask/"),
+        ("in9:memory://bucket/in9/mixed_rand", "/in9/mixed_rand/"),
+        ("in9:memory://bucket/in9/original", "/in9/provenance.csv"),
+        ("hf:memory://bucket/library/saved?id=name", "/library/saved/data-"),
+    ],
+)
+def test_a_set_or_saved_folder_that_changes_is_other_data(text, part, bucket):
+    before = load_data(text).fingerprint
+    key = next(key for key in bucket.find("/bucket") if part in key)
+    content = bucket.cat_file(key)
+    bucket.pipe(key, content.replace(b",0.", b",0.0") if key.endswith(".csv") else content)  # written again
+    assert load_data(text).fingerprint != before
+
+
+@pytest.mark.parametrize(
     "path", ["../secret.png", "/etc/passwd", "file:///etc/passwd", "s3://other/x.png", "memory://bucket2/x.png"]
 )
 def test_a_table_at_an_address_names_no_file_elsewhere(path, bucket):
