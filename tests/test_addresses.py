@@ -194,6 +194,18 @@ def test_a_model_at_an_address_is_the_same(model: str, here: Path, there: Path) 
     assert plain(read(there), there) == plain(read(here), here)
 
 
+def test_a_folder_of_timm_is_read_behind_https_too(here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its files have known names; what may change there is not remembered under its name."""
+    monkeypatch.setenv("SNELLEN_REMOTE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SNELLEN_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    read = calls.weights("timm:{}/timm")
+    with served(here) as server:
+        assert plain(read(server.address), server.address) == plain(read(here), here)
+    assert not (tmp_path / "home" / "cards").exists()
+
+
 @pytest.mark.parametrize("text", [*DATA_REFUSED, *MODELS_REFUSED])
 def test_what_cannot_be_read_there_is_told_in_a_line(text: str, there: Path) -> None:
     load, why = (load_data, DATA_REFUSED) if text in DATA_REFUSED else (load_model, MODELS_REFUSED)

@@ -13,6 +13,7 @@ from snellen.errors import UserError
 from snellen.files import expand_home, read_json
 from snellen.files.places import is_folder
 from snellen.files.plain import snellen_home
+from snellen.files.remote.remote_path import RemotePath
 from snellen.hashing import key_of
 from snellen.models.card import Card
 from snellen.models.kinds import KINDS
@@ -48,6 +49,6 @@ def forget_card(text: str) -> None:
 
 def _file(parts: ModelText) -> Path | None:
     package = KINDS[parts.kind].remembered
-    if package is None or is_folder(expand_home(parts.place)):
+    if package is None or isinstance(place := expand_home(parts.place), RemotePath) or is_folder(place):
         return None
     return snellen_home() / "cards" / f"{key_of([parts.kind, str(parts), metadata.version(package)])}.json"
