@@ -8,7 +8,7 @@ from typing import Any
 
 from snellen.atomic import check_place
 from snellen.exam.run import Run
-from snellen.files import expand_home
+from snellen.files.plain import place_to_write
 from snellen.terminal import tell
 
 TRAIN = "phantom:train?size=32&n=3000&texture_bias=0.5"
@@ -28,7 +28,7 @@ def run_demo(out: Path, quiet: bool = False) -> Run:
     from snellen.exam.request import AuditRequest
     from snellen.train import Recipe, train
 
-    out = expand_home(out)
+    out = place_to_write(out)
     check_place(out)
     data = load_data(TRAIN)
     models = out / "models" / data.fingerprint[:8]

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from snellen.files import open_file
+from snellen.files.remote.opened import note_digest
+from snellen.files.remote.remote_path import RemotePath
 
 
 def key_of(facts: Any) -> str:
@@ -45,4 +47,7 @@ def _odd_numbers(count: int) -> np.ndarray:
 def file_sha256(path: Path) -> str:
     """The sha256 of a file's content."""
     with open_file(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if isinstance(path, RemotePath):
+        note_digest(path, digest)
+    return digest

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Self, TypedDict, Unpack
 
 from snellen.errors import UserError, option, unknown
+from snellen.files.plain import check_local
 from snellen.fitting import NAMES, NO_FIT, FieldType, field_type
 
 PLUGIN_HELP = (
@@ -35,7 +36,8 @@ class Facts(TypedDict, total=False):
     """What else a setting may say: bounds of its number (`at_most` without a lower one is of its size, above which it must be a
     slip), its option where that is not its name (`--set` for `change`; `--resized/--native` names both of a truth value) and a
     second one, what stands for the value in --help, that commas separate the values of a list in one text, that it must be
-    given, and that settings files leave it out, because repeating a command must not repeat it."""
+    given, that settings files leave it out, because repeating a command must not repeat it, and that it is written to, so that no
+    address will do."""
 
     at_least: float | None
     at_most: float | None
@@ -47,10 +49,12 @@ class Facts(TypedDict, total=False):
     commas: bool
     required: bool
     once: bool
+    written: bool
 
 
 _NOTHING_ELSE = Facts(
-    at_least=None, at_most=None, above=None, below=None, flag="", short="", metavar="", commas=False, required=False, once=False
+    at_least=None, at_most=None, above=None, below=None, flag="", short="", metavar="", commas=False, required=False, once=False,
+    written=False,
 )  # fmt: skip
 
 
@@ -86,6 +90,7 @@ class Setting:
     commas: bool
     required: bool
     once: bool
+    written: bool
 
     @property
     def wanted(self) -> str:
@@ -122,6 +127,8 @@ class Setting:
         result = FieldType(self.choices, kinds, None, False).fit(value, texts=True)
         if result is NO_FIT:
             raise UserError(f"{place}expected {label} as {self.wanted}, got {_quoted(whole)}")
+        if self.written:
+            check_local(result, f"{place}{label}")
         if not self._within(result):
             wanted = f"as {self.wanted}" if self.at_most is None else self._range
             raise UserError(f"{place}expected {label} {wanted}, got {_quoted(whole)}")

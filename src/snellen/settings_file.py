@@ -64,7 +64,7 @@ def door(
             if parameter.name in values_by_name
         }
         return carry_out(
-            resolve(cls, {**defaults, **values_by_name}, None if config is None else Path(config)), **passed_on
+            resolve(cls, {**defaults, **values_by_name}, None if config is None else expand_home(config)), **passed_on
         )
 
     own = signature_of(cls, positional).parameters.values()

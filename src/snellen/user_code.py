@@ -13,8 +13,9 @@ from types import ModuleType
 from typing import Any
 
 from snellen.errors import Hung, UserError
-from snellen.files import expand_home, open_file
+from snellen.files import open_file
 from snellen.files.net import reason_of
+from snellen.files.plain import place_here
 
 PASSING = (KeyboardInterrupt, GeneratorExit, Hung)  # what ends the body without its being at fault
 LISTED = 8  # names of a module that a message lists
@@ -63,7 +64,7 @@ def user_object(name: str) -> Any:
 def user_module(place: str) -> Any:
     """A module by its dotted name (the working folder counts) or by the path of its file."""
     if place.endswith(".py"):
-        path = expand_home(place)
+        path = place_here(place, "code")
         open_file(path).close()  # Python itself would wait for a pipe
         return import_file(path, f"snellen_user_{path.stem}", place)
     if str(Path.cwd()) not in sys.path:

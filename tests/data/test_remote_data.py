@@ -20,16 +20,18 @@ from PIL import Image
 from safetensors.torch import save_file
 
 import snellen
+from snellen.build.in9 import build as build_in9
 from snellen.data import Photo, load_data
 from snellen.data.phantom import export
 from snellen.errors import UserError
-from snellen.files.remote import object_store, patience
+from snellen.files.remote import facts, object_store, patience
 from snellen.models import from_callable, load_model
 from snellen.models.zoo import build
 
 from ..gates import wait_until
+from ..hostile import corpus
 from ..served import Handler, Served, served
-from .shapes import encoded_images, parquet, shards, zipped
+from .shapes import encoded_images, hf_saved, parquet, shards, zipped
 from .test_small_images import write_cifar, write_idx
 
 pytest.importorskip("aiohttp")
@@ -64,6 +66,7 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pd.read_csv(top / "list.csv").to_parquet(top / "list.parquet")
     boxes = [f"folder/{sample},{name},1,2,9,9" for sample, name in zip(data.samples.ids, names)]
     (top / "boxes.csv").write_text("\n".join(["path,label,x0,y0,x1,y1", *boxes]))
+    (top / "classes.txt").write_text("\n".join(data.classes[:3]))
     (top / "ids.txt").write_text("\n".join(data.samples.ids[:7]))
     (top / "maps" / "images").mkdir(parents=True)
     (top / "maps" / "labels").mkdir()
@@ -83,6 +86,18 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for shape in (zipped, shards, parquet):
         (top / shape.__name__).mkdir()
         shape(encoded, top / shape.__name__)
+    build_in9(f"voc:{top}/voc?masks=true", top / "in9", "all", size=16, masks="data", workers=1, balance=False)
+    corpus.annotated(top)
+    for number, image in enumerate(images[:4]):
+        shape, texture = ("cat", "dog")[number % 2], ("dog", "cat")[number // 2]
+        (top / "cue" / shape).mkdir(parents=True, exist_ok=True)
+        Image.fromarray(image).save(top / "cue" / shape / f"{shape}{number}-{texture}1.png")
+    for place in ("library", "library/files/data"):
+        (top / place).mkdir(parents=True)
+    hf_saved(encoded, top / "library")
+    (top / "library" / "files" / "data" / "test-00000-of-00001.parquet").write_bytes(
+        (top / "parquet" / "part-0.parquet").read_bytes()
+    )
     (top / "small").mkdir()
     write_cifar(top / "small", "test_batch.bin", random.integers(0, 256, (4, 32, 32, 3), np.uint8), np.arange(4))
     write_idx(top / "small" / "t10k-images-idx3-ubyte", random.integers(0, 256, (4, 28, 28), np.uint8))
@@ -122,13 +137,23 @@ KINDS = {
     "svhn, packed": "svhn:{}/packed.mat",
     "pairs": "pairs:{0}/maps/images,{0}/maps/labels",
     "stl": "stl:{}/stl",
-    "chosen ids": "folder:{0}/folder?ids={0}/ids.txt",
+    "chosen ids": "folder:{0}/folder?ids={0}/ids.txt&classes={0}/classes.txt",
+    "stl, labels": "stl:{0}/stl/test_X.bin?labels={0}/stl/test_y.bin",
     "zip": "zip:{}/zipped/photos.zip",
     "wds": "wds:{}/shards/shard-{{000..002}}.tar",
     "wds, all": "wds:{}/shards/shard-*.tar",
     "parquet": "parquet:{}/parquet/part-{{0..2}}.parquet?id=name",
     "cifar": "cifar:{}/small/test_batch.bin",
     "mnist": "mnist:{}/small?split=test",
+    "hf, saved": "hf:{}/library/saved?id=name",
+    "hf, files": "hf:{}/library/files?split=test&label=label&id=name",
+    "cue": "cue:{}/cue",
+    "panoptic": "panoptic:{0}/panoptic/things.json?images={0}/panoptic/images&segments={0}/panoptic/things",
+    "openimages": "openimages:{0}/openimages/boxes.csv?images={0}/openimages&names={0}/openimages/class-descriptions-boxable.csv",
+    "in9": "in9:{}/in9/mixed_rand",
+    "in9, its masks": "in9:{}/in9/original",
+    "a variant alone": "{}/in9/only_fg",
+    "a saved folder alone": "{}/library/saved",
     "a path alone": "{}/set.tar",
     "a folder alone": "{}/folder",
 }
@@ -141,6 +166,12 @@ LISTED = (
     "stl",
     "chosen ids",
     "a folder alone",
+    "hf, files",
+    "cue",
+    "in9",
+    "in9, its masks",
+    "a variant alone",
+    "a saved folder alone",
 )  # which a web server cannot list
 ON_THE_WEB = [kind for kind in KINDS if kind not in LISTED]
 
@@ -190,6 +221,23 @@ def test_what_changes_between_two_commands_is_other_data(name, sets, bucket):
 
 
 @pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("in9:memory://bucket/in9/original", "/in9/fg_mask/"),
+        ("in9:memory://bucket/in9/mixed_rand", "/in9/mixed_rand/"),
+        ("in9:memory://bucket/in9/original", "/in9/provenance.csv"),
+        ("hf:memory://bucket/library/saved?id=name", "/library/saved/data-"),
+    ],
+)
+def test_a_set_or_saved_folder_that_changes_is_other_data(text, part, bucket):
+    before = load_data(text).fingerprint
+    key = next(key for key in bucket.find("/bucket") if part in key)
+    content = bucket.cat_file(key)
+    bucket.pipe(key, content.replace(b",0.", b",0.0") if key.endswith(".csv") else content)  # written again
+    assert load_data(text).fingerprint != before
+
+
+@pytest.mark.parametrize(
     "path", ["../secret.png", "/etc/passwd", "file:///etc/passwd", "s3://other/x.png", "memory://bucket2/x.png"]
 )
 def test_a_table_at_an_address_names_no_file_elsewhere(path, bucket):
@@ -218,7 +266,12 @@ def test_an_image_that_is_missing_is_told_as_of_a_folder(server):
 
 
 def test_what_is_not_read_from_addresses_is_told_in_a_line(bucket):
-    for text in ("in9:memory://bucket/folder", "svhn:memory://bucket/none.mat", "python:memory://bucket/a.py:name"):
+    for text in (
+        "in9:memory://bucket/folder",
+        "hf:memory://bucket/folder",
+        "svhn:memory://bucket/none.mat",
+        "python:memory://bucket/a.py:name",
+    ):
         with pytest.raises(UserError) as caught:
             load_data(text)
         assert "\n" not in str(caught.value)
@@ -367,3 +420,11 @@ def test_weights_at_an_address_are_the_same_network(sets, bucket, tmp_path):
         for place in (tmp_path, "memory://bucket")
     )
     assert here.card.fingerprint == there.card.fingerprint
+
+
+@pytest.mark.parametrize("kind", ["in9, its masks", "hf, files", "folder", "voc"])
+def test_what_is_listed_is_not_asked_about_file_by_file(kind, bucket, monkeypatch):
+    asked = []
+    monkeypatch.setattr(facts, "object_facts", lambda path: asked.append(str(path)) or object_store.object_facts(path))
+    assert len(load_data(KINDS[kind].format("memory://bucket"))) >= 4
+    assert len(asked) <= 3, asked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -17,9 +18,9 @@ import fsspec
 import pytest
 
 from snellen.errors import UserError
-from snellen.files import expand_home, open_file, open_whole, read_bytes, read_text
+from snellen.files import expand_home, local_name, open_file, open_whole, read_bytes, read_text
 from snellen.files.places import exists, is_file, is_folder
-from snellen.files.plain import NotRead
+from snellen.files.plain import NotRead, check_local, place_to_write
 from snellen.files.remote import block_cache, object_store, patience, remote_file, web_store
 from snellen.files.remote.facts import facts_at, facts_of_many
 from snellen.files.remote.opened import opened_files
@@ -27,6 +28,7 @@ from snellen.files.remote.patience import Changed
 from snellen.files.remote.remote_path import RemotePath, check_address, remote_path, without_secrets
 from snellen.files.tar_file import list_tar, read_members
 from snellen.files.tree import files_below, folders_in, size_and_time
+from snellen.hashing import file_sha256
 
 from ..hostile.raw_service import serve_bytes
 from ..served import Handler, Served, served
@@ -536,3 +538,36 @@ def test_opened_tables_are_noted_with_their_digest(server):
     note = opened_files()[f"{server.address}/list.csv"]
     assert note["sha256"] == hashlib.sha256(b"path,label\n").hexdigest()
     assert note["mark"].startswith("ETag: ")
+
+
+def test_a_digest_is_noted_of_a_large_file_that_was_read_whole(server):
+    """Also where it is larger than what is read at once, and a mark that changed has no digest of before."""
+    text = f"{server.address}/some.bin"
+    with open_file(text, "table"):
+        assert opened_files()[text]["sha256"] == ""
+    with local_name(text, "table") as copy:
+        digest = hashlib.sha256(copy.read_bytes()).hexdigest()
+    with open_file(text, "table"):
+        assert opened_files()[text]["sha256"] == digest
+    (server.folder / "some.bin").write_bytes(bytes(range(256)) * 40 + b"more")
+    with open_file(text, "table"):
+        assert opened_files()[text]["sha256"] == ""
+    assert file_sha256(remote_path(text)) == opened_files()[text]["sha256"] != digest
+
+
+def test_another_process_knows_what_was_learnt_of_a_file(server):
+    path = remote_path(f"{server.address}/some.bin")
+    length = size_and_time(path)
+    sent = pickle.loads(pickle.dumps(path))
+    assert (sent, str(sent), size_and_time(sent)) == (path, str(path), length)
+    assert server.count("LOOK") == 1
+    (server.folder / "some.bin").write_bytes(b"other")
+    with pytest.raises(Changed):
+        read_bytes(sent)
+
+
+@pytest.mark.parametrize("write", [place_to_write, lambda path: check_local(path, "--out")])
+def test_an_address_is_no_place_to_write(write):
+    with pytest.raises(UserError, match="'s3://bucket/a' is an address, and what is written stays on this machine"):
+        write("s3://bucket/a")
+    assert place_to_write("~/a") == expand_home("~/a")

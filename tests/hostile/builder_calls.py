@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from snellen.files.remote.remote_path import RemotePath
 from snellen.hashing import checksum
 
 from .builders import build_set, cut_set
@@ -45,7 +46,7 @@ def rebuilding(folder: Path) -> object:
     from snellen.build.in9 import rebuild
 
     first = (corpus() / "in9" / "curation.csv").read_text().splitlines()[1].partition(",")[0]
-    with tempfile.TemporaryDirectory(dir=folder.parent) as out:
+    with tempfile.TemporaryDirectory(dir=None if isinstance(folder, RemotePath) else folder.parent) as out:
         (Path(out) / "list.csv").write_text(f"id,decision,reason,x0,y0,x1,y1\n{first},accept,,1,2,9,8\n")
         return rebuild(str(folder), f"{out}/list.csv", Path(out) / "set", balance=False, workers=1)
 

@@ -67,6 +67,22 @@ READERS: Mapping[str, Reader] = {
     "manifest, at an address": Reader("tables", ("list.csv", "images/*"), remote_calls.data("manifest:{}/list.csv")),
     "folder, at an address": Reader("photos", _IMAGES, remote_calls.data("folder:{}"), names=True),
     "arrays, at an address": Reader("arrays", ("stored.npz",), remote_calls.data("arrays:{}/stored.npz"), 0.5),
+    "hf, at an address": Reader("saved", ("*.arrow", "*.json"), remote_calls.data("hf:{}?mask=mask")),
+    "in9, at an address": Reader(
+        "in9", ("*.csv", "*.json", "fg_mask/**/*.npy"), remote_calls.data("in9:{}/mixed_rand"), 0.5
+    ),
+    "in9, rebuilt from an address": Reader(
+        "in9", ("*.csv", "*.json"), remote_calls.there(builder_calls.rebuilding), 0.3, names=True
+    ),
+    "occluders, at an address": Reader(
+        "occluders", ("*.png", "*.webp"), remote_calls.there(calls.occluders), 0.5, names=True
+    ),
+    "concepts, at an address": Reader(
+        "concepts", ("concepts.csv", "**/*.png"), remote_calls.there(calls.concept_labels), 0.5, names=True
+    ),
+    "onnx, at an address": Reader(
+        "onnx", ("net.onnx",), remote_calls.there(calls.weights("onnx:{}/net.onnx#size=16&mean=0.5&std=0.25")), 0.5
+    ),
     "file of a web server": Reader("service", ("answer.http",), remote_calls.fetched, 2),
     "manifest": Reader("tables", ("list.csv",), calls.data("manifest:{}/list.csv"), 2),
     "manifest, Parquet": Reader("tables", ("list.parquet",), calls.data("manifest:{}/list.parquet")),

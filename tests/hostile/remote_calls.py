@@ -11,25 +11,37 @@ from .raw_service import serve_bytes
 from .service_calls import AGAIN, HOLD, pieces_of
 
 BUCKET = "/hostile"
+ADDRESS = f"memory:/{BUCKET}"
 SETTINGS = {"HF_HUB_OFFLINE": "0", "SNELLEN_REMOTE_CACHE_SIZE": "0", "NO_PROXY": "localhost"}
 
 
 def data(text: str) -> Callable[[Path], object]:
     """Reads a dataset and all its photos from an object store; `{}` in the text is the folder's address there."""
 
-    def read(folder: Path) -> object:
-        import fsspec
-
+    def read(place: Path) -> object:
         from snellen.data import load_data
 
         from .calls import look_at
+
+        return look_at(load_data(text.format(place)))
+
+    return there(read)
+
+
+def there(call: Callable[[Path], object]) -> Callable[[Path], object]:
+    """Calls it with the address of the folder's copy in an object store."""
+
+    def read(folder: Path) -> object:
+        import fsspec
+
+        from snellen.files import expand_home
 
         store = fsspec.filesystem("memory")
         files = [Path(place) / name for place, _, names in os.walk(folder) for name in names]
         store.pipe({f"{BUCKET}/{file.relative_to(folder)}": file.read_bytes() for file in files if file.is_file()})
         try:
             with patch.dict(os.environ, SETTINGS):
-                return look_at(load_data(text.format(f"memory:/{BUCKET}")))
+                return call(expand_home(ADDRESS))
         finally:
             if store.exists(BUCKET):
                 store.rm(BUCKET, recursive=True)

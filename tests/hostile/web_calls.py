@@ -74,15 +74,15 @@ def reviews(folder: Path) -> object:
     """What reviews of the undamaged set come to: the page's answers, and the list."""
     from .calls import corpus
 
-    return _settled(corpus() / "in9", folder)
+    return settled(corpus() / "in9", folder)
 
 
 def reviewed(folder: Path) -> object:
     """A damaged set at the desk: every variant of its images."""
-    return _settled(folder, folder / "reviews")
+    return settled(folder, folder / "reviews")
 
 
-def _settled(images: Path, folder: Path) -> object:
+def settled(images: Path, folder: Path) -> object:
     from snellen.web.curate.request import CurateRequest
     from snellen.web.curate.session import Session
 

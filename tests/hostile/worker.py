@@ -25,6 +25,7 @@ from .documents import Schemas
 from .mutations import mutate
 from .outcome import BAD, LONGEST, Different, Outcome
 from .readers import READERS, Reader
+from .remote_calls import ADDRESS
 from .sandbox import Sandbox
 
 GIB = 1 << 30
@@ -154,7 +155,7 @@ def length_of(text: str, case: Path) -> int:
 
 def is_named(text: str, case: Path, files: list[Path]) -> bool:
     """Whether a message names the folder, a damaged file or its folder, or an image to which what was damaged belongs."""
-    parts = [str(case), *(part for file in files for part in (file.name, file.parent.name))]
+    parts = [str(case), ADDRESS, *(part for file in files for part in (file.name, file.parent.name))]
     return any(part in text for part in parts) or any(
         file.name in text for pattern in ("*.png", "*.jpg") for file in case.rglob(pattern)
     )

@@ -27,7 +27,9 @@ class BuildRequest(Request):
 
     elsewhere: ClassVar[tuple[str, ...]] = ()
 
-    out: Path | None = setting("folder to write; new, empty, or of the same build", metavar="DIR", required=True)
+    out: Path | None = setting(
+        "folder to write; new, empty, or of the same build", metavar="DIR", required=True, written=True
+    )
     quiet: bool = setting("print nothing but errors", False, short="-q", once=True)
 
     def choices(self) -> dict[str, Any]:

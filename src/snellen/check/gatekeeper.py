@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -20,6 +18,7 @@ from snellen.check.summary import to_markdown
 from snellen.engine.keep.gate_record import GateRecord
 from snellen.engine.keep.run_folder import RunFolder, open_run
 from snellen.files import expand_home
+from snellen.files.places import exists, is_file
 from snellen.lock import writer_lock
 from snellen.settings_file import door
 
@@ -64,7 +63,7 @@ def keep_record(folder: RunFolder, record: GateRecord) -> None:
     with writer_lock(folder.path):
         write_gate(folder, record)
         for name in ("report.html", "report.md"):
-            if os.path.exists(folder.path / name):
+            if exists(folder.path / name):
                 write_report(folder, folder.path / name)
 
 
@@ -79,6 +78,6 @@ def _folder(run: Any) -> RunFolder:
 
 
 def _side(baseline: Any) -> GateSide:
-    if not isinstance(baseline, RunFolder) and os.path.isfile(expand_home(baseline)):
-        return read_baseline(Path(expand_home(baseline)))
+    if not isinstance(baseline, RunFolder) and is_file(expand_home(baseline)):
+        return read_baseline(expand_home(baseline))
     return RunSide(_folder(baseline))

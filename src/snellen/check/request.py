@@ -34,9 +34,9 @@ class CheckRequest(Request):
     margin: float = setting("by how much no_worse(…) may be worse", 0.02, at_least=0)
     undecided: Literal["fail", "pass", "warn"] = setting("what becomes of a condition that is not decided", "warn")
     unpaired: bool = setting("compare with a baseline of other images, by intervals alone", False)
-    junit: Path | None = setting("write the outcomes as JUnit XML", metavar="FILE")
-    markdown: Path | None = setting("write them as Markdown, for a pull request", metavar="FILE")
-    write_baseline: Path | None = setting("write the run as a baseline file", metavar="FILE")
+    junit: Path | None = setting("write the outcomes as JUnit XML", metavar="FILE", written=True)
+    markdown: Path | None = setting("write them as Markdown, for a pull request", metavar="FILE", written=True)
+    write_baseline: Path | None = setting("write the run as a baseline file", metavar="FILE", written=True)
     report: bool = setting("write the outcomes into the run's findings.json and report", True)
     quiet: bool = setting("print nothing but errors", False, short="-q")
 

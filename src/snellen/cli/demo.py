@@ -8,10 +8,13 @@ from typing import Annotated
 import typer
 
 from snellen.cli.options import AllFindings, AsJson, ModelPairs, Quiet
+from snellen.files.plain import place_to_write
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="folder for models, answers and the report")] = Path("demo"),
+    out: Annotated[
+        Path, typer.Option(parser=place_to_write, metavar="PATH", help="folder for models, answers and the report")
+    ] = Path("demo"),
     json: AsJson = False,
     quiet: Quiet = False,
     every: AllFindings = False,

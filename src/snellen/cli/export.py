@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from snellen.files.plain import expand_home, place_to_write
 from snellen.terminal import show
 
 FORMAT_HELP = (
@@ -16,10 +17,15 @@ FORMAT_HELP = (
 
 
 def export(
-    run: Annotated[Path, typer.Argument(help="run folder")],
+    run: Annotated[Path, typer.Argument(parser=expand_home, help="run folder")],
     out: Annotated[
         Path | None,
-        typer.Option(help="file (.csv or .parquet) or folder to write", show_default="inside the run folder"),
+        typer.Option(
+            parser=place_to_write,
+            metavar="PATH",
+            help="file (.csv or .parquet) or folder to write",
+            show_default="inside the run folder",
+        ),
     ] = None,
     format: Annotated[
         Literal["csv", "parquet", "fiftyone", "hf"] | None, typer.Option("--format", help=FORMAT_HELP)

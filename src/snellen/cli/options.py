@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from snellen.files import expand_home
 from snellen.request import Request, Setting, settings_of
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")]
@@ -17,7 +18,11 @@ AllFindings = Annotated[bool, typer.Option("--all", help="print every finding of
 ModelPairs = Annotated[bool, typer.Option("--pairs", help="print the differences between pairs of models")]
 Config = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="settings from a YAML file, such as an earlier settings.yaml; options win"),
+    typer.Option(
+        metavar="FILE",
+        parser=expand_home,
+        help="settings from a YAML file, such as an earlier settings.yaml; options win",
+    ),
 ]
 
 

@@ -9,6 +9,7 @@ import typer
 
 from snellen.cli.options import AllFindings, ModelPairs
 from snellen.errors import UserError
+from snellen.files.plain import expand_home, place_to_write
 from snellen.terminal import show
 
 FORMAT_HELP = (
@@ -18,12 +19,18 @@ FORMAT_HELP = (
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(help="run folder", metavar="RUN...")],
-    out: Annotated[Path | None, typer.Option(help="write here instead (.html or .md); for one run only")] = None,
+    runs: Annotated[list[Path], typer.Argument(parser=expand_home, help="run folder", metavar="RUN...")],
+    out: Annotated[
+        Path | None,
+        typer.Option(parser=place_to_write, metavar="PATH", help="write here instead (.html or .md); for one run only"),
+    ] = None,
     every: AllFindings = False,
     pairs: ModelPairs = False,
     figures: Annotated[
-        Path | None, typer.Option(help="write its charts into this folder too; for one run only", metavar="DIR")
+        Path | None,
+        typer.Option(
+            parser=place_to_write, help="write its charts into this folder too; for one run only", metavar="DIR"
+        ),
     ] = None,
     figure_format: Annotated[str, typer.Option(help="format of the charts: svg or png", metavar="svg|png")] = "svg",
     format: Annotated[

@@ -10,13 +10,14 @@ import typer
 from snellen.cli.options import AsJson
 from snellen.errors import UserError
 from snellen.exam.query import LONGEST_QUERY
+from snellen.files.plain import expand_home
 from snellen.terminal import show_block
 
 CSV_HELP = "print the result as CSV; text that a spreadsheet would run as a formula gets an apostrophe"
 
 
 def sql(
-    run: Annotated[Path, typer.Argument(help="run folder")],
+    run: Annotated[Path, typer.Argument(parser=expand_home, help="run folder")],
     query: Annotated[str, typer.Argument(help="SQL over the tables cells, samples, shown, answers")],
     json: AsJson = False,
     csv: Annotated[bool, typer.Option("--csv", help=CSV_HELP)] = False,

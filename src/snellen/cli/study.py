@@ -11,6 +11,7 @@ import typer
 
 from snellen.cli.options import AsJson, Config, epilog, takes
 from snellen.cli.study_plan import plan
+from snellen.files.plain import expand_home, place_to_write
 from snellen.settings_file import resolve
 from snellen.terminal import show, show_json, tell
 from snellen.web import ServeRequest, require
@@ -18,7 +19,7 @@ from snellen.web.study.request import ExportRequest, SimulateRequest, StudyReque
 
 study = typer.Typer(help="Ask people about the images that models saw.", no_args_is_help=True)
 
-Folder = Annotated[Path, typer.Argument(metavar="STUDY", help="folder of the study")]
+Folder = Annotated[Path, typer.Argument(parser=expand_home, metavar="STUDY", help="folder of the study")]
 DatabaseUrl = Annotated[
     str | None,
     typer.Option(metavar="URL", help="PostgreSQL database of the answers; or the variable SNELLEN_STUDY_DATABASE"),
@@ -123,7 +124,7 @@ def export(settings: Mapping[str, Any]) -> None:
 @study.command("backup", epilog=epilog("snellen study backup study --out study-backup.sqlite"))
 def backup(
     folder: Folder,
-    out: Annotated[Path, typer.Option(help="file of the copy")],
+    out: Annotated[Path, typer.Option(parser=place_to_write, metavar="PATH", help="file of the copy")],
     database: DatabaseUrl = None,
 ) -> None:
     """Copy the answers while the study is served."""

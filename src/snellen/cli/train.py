@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.cli.options import AsJson, Config, takes
+from snellen.files import expand_home
 from snellen.terminal import show, show_json, tell
 from snellen.train.recipe import Recipe
 from snellen.train.request import TrainRequest, resolve_training
@@ -68,7 +69,7 @@ def print_plan(request: TrainRequest) -> None:
     from snellen.train.sources import Sources
 
     data = Sources.of(request).data
-    grid: Mapping[str, Sequence[Any]] = {} if request.grid is None else read_grid(Path(str(request.grid)))
+    grid: Mapping[str, Sequence[Any]] = {} if request.grid is None else read_grid(expand_home(str(request.grid)))
     show(f"data: {data.text} ({len(data):,} images, {len(data.classes)} classes)")
     show(f"out: {request.folder}")
     show(f"runs: {request.runs}")

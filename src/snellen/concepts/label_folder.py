@@ -8,7 +8,6 @@ image with the ending `.png`. Numbers are grey levels of 8 or 16 bits, places in
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -22,6 +21,7 @@ from snellen.data.names import storable
 from snellen.data.pixel_files import label_numbers
 from snellen.errors import UserError
 from snellen.files import MIB, expand_home
+from snellen.files.places import exists, is_folder, is_there, list_below
 from snellen.files.table import Column, place_of, read_table
 from snellen.files.tree import files_below, size_and_time
 from snellen.hashing import key_of
@@ -46,7 +46,7 @@ class LabelFolder:
         """Refuse images that have no label image."""
         for sample in ids:
             for folder in self.maps:
-                if not os.path.lexists(self._file(folder, sample)):
+                if not is_there(self._file(folder, sample)):
                     raise UserError(
                         f"image '{sample}' has no label image {self._file(folder, sample).relative_to(self.root)} in "
                         f"{self.root}; add it, or leave the image out"
@@ -80,10 +80,11 @@ class LabelFolder:
 def read_label_folder(place: str) -> LabelFolder:
     """The folder at a place, checked: its index, and that there are label images."""
     root = expand_home(place)
-    if not os.path.isdir(root):
+    list_below(root)
+    if not is_folder(root):
         raise UserError(f"no folder '{storable(str(root))}'; give labels:DIR with {INDEX} and label images")
     index = root / INDEX
-    stamp = (str(root), *size_and_time(index)) if os.path.exists(index) else (str(root),)
+    stamp = (str(root), *size_and_time(index)) if exists(index) else (str(root),)
     return _read(root, stamp)
 
 

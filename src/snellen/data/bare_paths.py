@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from snellen.data.cifar import FOLDERS
 from snellen.data.features import features_of
 from snellen.data.folder import EXTENSIONS
-from snellen.data.in9.layout import FACTS
+from snellen.data.in9.layout import FACTS, VARIANTS
 from snellen.errors import UserError
 from snellen.files import MIB, expand_home, open_file
 from snellen.files.parquet import read_parquet_schema
@@ -17,7 +17,7 @@ from snellen.files.places import exists, is_folder, list_below
 from snellen.files.remote.remote_path import RemotePath
 from snellen.files.table import column_names
 from snellen.files.tar_file import first_names
-from snellen.files.tree import folders_in
+from snellen.files.tree import files_in, folders_in
 
 BY_ENDING = {
     ".csv": "manifest", ".parquet": "manifest", ".npz": "arrays", ".tar": "tar", ".zip": "zip",
@@ -67,19 +67,19 @@ def _folder(place: Path) -> str:
     list_below(place)
     if is_folder(place / "JPEGImages") and is_folder(place / "Annotations"):
         return "voc"
-    if isinstance(place, RemotePath):
-        return "folder"
-    if os.path.exists(place.parent / FACTS) and os.path.isdir(place.parent / "original"):
+    here = not isinstance(place, RemotePath)
+    if (here or place.name in VARIANTS) and exists(place.parent / FACTS) and is_folder(place.parent / "original"):
         return "in9"
-    if any(os.path.exists(place / name) for name in SAVED_BY_DATASETS):
+    if any(exists(place / name) for name in SAVED_BY_DATASETS):
         return "hf"
-    if os.path.isdir(place / "original") and os.path.exists(place / FACTS):
+    if is_folder(place / "original") and exists(place / FACTS):
         raise UserError(f"'{place}' holds variants of ImageNet-9; name one: 'in9:{place}/original'")
-    if any(os.path.exists(folder / name) for folder in (place, *(place / f for f in FOLDERS)) for name in BATCHES):
+    if any(exists(folder / name) for folder in (place, *(place / f for f in FOLDERS)) for name in BATCHES):
         return "cifar"
-    if any(place.glob("*-images*idx3-ubyte*")):
+    names = files_in(place)
+    if any(fnmatchcase(name, "*-images*idx3-ubyte*") for name in names):
         return "mnist"
-    if not folders_in(place) and any(file.suffix == ".bin" for file in place.glob("*_X.bin")):
+    if not folders_in(place) and any(name.endswith("_X.bin") for name in names):
         return "stl"
     return "folder"
 

@@ -12,7 +12,7 @@ from snellen.data.decode import decode_file
 from snellen.data.names import different
 from snellen.errors import UserError
 from snellen.files import expand_home
-from snellen.files.places import exists, is_folder
+from snellen.files.places import exists, is_folder, list_below
 from snellen.files.tree import files_below, folders_in, size_and_time
 from snellen.hashing import key_of
 
@@ -20,9 +20,10 @@ SPLITS = frozenset({"train", "training", "val", "valid", "validation", "dev", "t
 EXTENSIONS = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".ppm", ".pgm"}
 
 
-def load_folder(path: str, options: Mapping[str, str]) -> Dataset:
+def load_folder(path: str | Path, options: Mapping[str, str]) -> Dataset:
     """The images below `path`; ids are their paths in it, classes its sub-folders in sorted order."""
     root = expand_home(path)
+    list_below(root)
     if not exists(root):
         raise UserError(f"no folder '{path}'; give a folder with one sub-folder per class")
     if not is_folder(root):
@@ -57,7 +58,7 @@ def load_folder(path: str, options: Mapping[str, str]) -> Dataset:
     return filter_rows(Dataset(f"folder:{path}", classes, samples, fingerprint, read), options)
 
 
-def _check_splits(root: Path, names: Sequence[str], path: str) -> None:
+def _check_splits(root: Path, names: Sequence[str], path: str | Path) -> None:
     """Refuse folders of splits, which are no classes: each holds the folders of classes."""
     if (
         len(names) > 1

@@ -23,6 +23,8 @@ from snellen.data.hub import NAME, HubRows, hub_rows, local_rows
 from snellen.data.image_table import table_dataset
 from snellen.errors import UserError
 from snellen.files import expand_home, read_json
+from snellen.files.places import exists, is_folder, list_below, may_be_folder
+from snellen.files.remote.remote_path import RemotePath
 from snellen.files.rows.arrow_rows import map_arrow
 from snellen.files.rows.parquet_rows import ParquetRows
 from snellen.files.tree import files_below
@@ -34,24 +36,33 @@ _SHARD = re.compile(r"(?:(?P<name>.+)-)?(?P<split>[^-]+?)-\d{5}-of-\d{5}(-[0-9a-
 def load_hf(path: str, options: Mapping[str, str]) -> Dataset:
     """The rows of one split."""
     place, text, conditions = expand_home(path), f"hf:{path}", dict(options)
-    if os.path.isdir(place):
+    if may_be_folder(place):
         return _folder(place, text, conditions)
-    if os.path.exists(place):
+    if exists(place):
         raise UserError(f"'{path}' is a file; give the folder of a dataset, or parquet:{path}")
+    if isinstance(place, RemotePath):
+        raise UserError(f"no folder '{path}'; give the folder that save_to_disk wrote, or one of Parquet files")
     if not NAME.fullmatch(path):
         raise UserError(f"no folder '{path}', and no name of the hub; write it as hf:owner/name?split=test")
     return _of_library(hub_rows(path, conditions, text), text, conditions)
 
 
 def _folder(place: Path, text: str, conditions: dict[str, str]) -> Dataset:
-    """A folder by what lies in it."""
-    if os.path.exists(place / SEVERAL):
+    """A folder by what lies in it; behind https:// what save_to_disk wrote alone, which names its files."""
+    if is_folder(place):
+        list_below(place)
+    if exists(place / SEVERAL):
         place /= _chosen(_listed(place / SEVERAL, "splits"), conditions, text)
-    if os.path.exists(place / SAVED):
+    if exists(place / SAVED):
         return _saved(place, text, conditions)
     for ending in (".parquet", ".arrow"):
         if files := files_below(place, {ending}):
             return _files(place, files, text, conditions)
+    if isinstance(place, RemotePath):
+        raise UserError(
+            f"{text} holds no Parquet and no Arrow files, so Hugging Face's library would read it, on this machine alone; copy "
+            "it, or name it as folder: or manifest:"
+        )
     return _of_library(local_rows(place, conditions, text), text, conditions, place)
 
 
@@ -73,7 +84,7 @@ def _saved(place: Path, text: str, conditions: dict[str, str]) -> Dataset:
     if not names:
         raise UserError(f"{text} has no rows; name another split or folder")
     conditions.pop("split", None)
-    info = read_json(place / INFO, dict[str, Any]).get("features") if os.path.exists(place / INFO) else None
+    info = read_json(place / INFO, dict[str, Any]).get("features") if exists(place / INFO) else None
     rows = map_arrow([place / name for name in names])
     return table_dataset(text, rows, features_of(rows.schema, str(place / INFO), info), place, conditions)
 

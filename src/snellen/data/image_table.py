@@ -73,7 +73,7 @@ def table_dataset(text: str, rows: RowSource, features: Features, folder: Path, 
         raise UserError(f"{text} has no rows; name another split or file")
     if len(set(names)) < len(names):
         raise UserError(f"{text} has two columns of one name among {', '.join(names[:20])}; rename one of them")
-    root = Root(expand_home(conditions.pop("root", str(folder))))
+    root = Root(expand_home(conditions.pop("root")) if "root" in conditions else folder)
     table = ImageTable(text, rows, features, root, names)
     image = _image_column(table, table.named(conditions, "image"))
     label, mask = table.named(conditions, "label"), table.named(conditions, "mask")

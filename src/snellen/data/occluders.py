@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from snellen.data.names import different
 from snellen.errors import UserError, option
 from snellen.files import expand_home
 from snellen.files.picture import open_image, read_image
+from snellen.files.places import is_folder, list_below
 from snellen.files.tree import files_below
 from snellen.hashing import checksum, key_of
 
@@ -43,7 +43,8 @@ class Occluders:
 def read_occluders(folder: str | Path) -> Occluders:
     """The cut-outs below a folder (PNG or WebP); of more than 256 those that a hash of their names chooses."""
     root = expand_home(folder)
-    if not os.path.isdir(root):
+    list_below(root)
+    if not is_folder(root):
         raise UserError(
             f"no folder '{folder}' of cut-outs; give {option('occluders')} a folder of PNGs with transparency"
         )

@@ -19,7 +19,7 @@ from snellen.data.names import storable
 from snellen.data.root import Root
 from snellen.errors import UserError
 from snellen.files import MIB, expand_home, read_text
-from snellen.files.places import exists, is_folder
+from snellen.files.places import exists, may_be_folder
 from snellen.files.table import Column, place_of, read_table
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def load_openimages(path: str, options: Mapping[str, str]) -> Dataset:
     file, text, conditions = expand_home(path), f"openimages:{path}", dict(options)
     groups = switch(conditions, "groups", ("true", "false"), text)
     named, folder = conditions.pop("names", None), conditions.pop("images", None)
-    if folder is not None and not is_folder(expand_home(folder)):
+    if folder is not None and not may_be_folder(expand_home(folder)):
         raise UserError(f"no folder '{folder}'; give the folder of the images, as in {text}?images=DIR")
     table = read_table(file, SCHEMA)
     if table.empty:

@@ -23,7 +23,7 @@ from snellen.data.root import Root, stamp
 from snellen.errors import UserError
 from snellen.files import GIB, expand_home, read_json
 from snellen.files.picture import open_image, read_image
-from snellen.files.places import is_folder
+from snellen.files.places import may_be_folder
 
 _Pixels = Annotated[float, msgspec.Meta(ge=-FARTHEST, le=FARTHEST)]
 
@@ -125,6 +125,6 @@ def _mask(png: Path | None, numbers: Sequence[int], place: int) -> np.ndarray:
 
 def _segments_root(file: Path, folder: str | None, text: str) -> Root:
     place = expand_home(folder) if folder is not None else file.with_suffix("")
-    if not is_folder(place):
+    if not may_be_folder(place):
         raise UserError(f"no folder '{place}'; give the folder of the PNG files, as in {text}?segments=DIR")
     return Root(place, "?segments=DIR")

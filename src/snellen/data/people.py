@@ -7,7 +7,6 @@ click lay on the object, 0 beside it). The export of a study is such a file; its
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from snellen.data.names import storable
 from snellen.errors import UserError
 from snellen.files import expand_home
+from snellen.files.places import is_file
 from snellen.files.table import Column, read_table
 
 PREFIX = "predictions:"  # the same columns as those of recorded answers, which may be named as such
@@ -45,7 +45,7 @@ class PeopleAnswers:
 def read_people(text: str) -> PeopleAnswers:
     """The answers in a file, as they are written; which classes and images they name is the audit's business."""
     path = expand_home(text.removeprefix(PREFIX))
-    if not os.path.isfile(path):
+    if not is_file(path):
         raise UserError(
             f"no file '{text}' of people's answers, nor a model of this name; give a CSV or the name of a model"
         )

@@ -16,6 +16,7 @@ from snellen.data.torch_data import from_torch_data
 from snellen.errors import UserError, unknown
 from snellen.files import expand_home
 from snellen.files.net import reason_of
+from snellen.files.remote.remote_path import RemotePath
 
 OURS = frozenset(
     {
@@ -71,7 +72,13 @@ def _arguments(kind: Callable[..., Any], conditions: dict[str, str], text: str) 
     if "root" in known:
         if "root" not in conditions:
             raise UserError(f"{text} needs the folder that it lies in; write {text}?root=DIR")
-        arguments["root"] = str(expand_home(conditions.pop("root")))
+        root = expand_home(conditions.pop("root"))
+        if isinstance(root, RemotePath):
+            raise UserError(
+                f"'{root}' is an address, and torchvision reads files of this machine alone; copy the folder, or name its files "
+                "as cifar:, mnist:, svhn: or stl:"
+            )
+        arguments["root"] = str(root)
     if "split" in known and "split" in conditions:
         arguments["split"] = conditions.pop("split")
     if "train" in known:

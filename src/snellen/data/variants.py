@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,6 +10,8 @@ import numpy as np
 from snellen.data.dataset import Dataset
 from snellen.data.in9.layout import VARIANTS
 from snellen.errors import UserError
+from snellen.files import expand_home
+from snellen.files.places import is_folder
 
 
 def stored_variants(data: Dataset, kinds: Iterable[str]) -> dict[str, Dataset]:
@@ -19,13 +20,13 @@ def stored_variants(data: Dataset, kinds: Iterable[str]) -> dict[str, Dataset]:
 
     scheme, _, rest = data.text.partition(":")
     place, question, query = rest.partition("?")
-    path = Path(os.path.expanduser(place))
+    path = expand_home(place)
     if scheme != "in9" or path.name != "original":
         return {}
     variants: dict[str, Dataset] = {}
     samples = set(data.samples.ids)
     for kind in dict.fromkeys(kinds):
-        if not os.path.isdir(path.parent / kind):
+        if not is_folder(path.parent / kind):
             continue
         whole = load_data(f"in9:{path.parent / kind}{question}{query}")
         if whole.classes != data.classes:
@@ -53,4 +54,4 @@ def refuse_variant(text: str, audit: str) -> None:
 
 
 def _place(text: str) -> Path:
-    return Path(text.partition("?")[0].removeprefix("in9:"))
+    return expand_home(text.partition("?")[0].removeprefix("in9:"))

@@ -21,6 +21,7 @@ from snellen.exam.prepare import prepare
 from snellen.exam.request import AuditRequest
 from snellen.exam.run import Run
 from snellen.exam.temporary_run import TemporaryRun
+from snellen.files import expand_home
 from snellen.offline import offline
 from snellen.request import describe, signature_of
 from snellen.settings_file import resolve, write_settings
@@ -53,7 +54,7 @@ def audit(
     config = settings.pop("config", None)
     by_position = {"models": models, "data": data, "audits": audits, "out": out, "engine": engine}
     values = given_data({**by_position, **settings}, "data", "train", "donors")
-    return examine(resolve(AuditRequest, values, None if config is None else Path(config)))
+    return examine(resolve(AuditRequest, values, None if config is None else expand_home(config)))
 
 
 def _signature() -> inspect.Signature:

@@ -12,7 +12,7 @@ from snellen.request import Request, setting
 class CalibrateRequest(Request):
     """The settings of a calibration."""
 
-    out: Path = setting("folder for the runs and calibration.html", Path("calibration"), metavar="DIR")
+    out: Path = setting("folder for the runs and calibration.html", Path("calibration"), metavar="DIR", written=True)
     only: tuple[str, ...] = setting("run only this calibration series; may be given several times", (), metavar="NAME")
     images: int | None = setting("images per level; default 600, with --quick 120", at_least=2, at_most=10**6)
     trained: bool = setting("also train a small network for each level", False)

@@ -28,6 +28,8 @@ class CompareRequest(Request):
     on: str = setting("role of the images that are compared", "test", metavar="ROLE")
     distortion: str = setting("distortion under which they are compared", "none()", metavar="DISTORTION")
     plugins: tuple[str, ...] = plugin_setting()
-    page: Path | None = setting("write a page with the images that only one of two gets right", metavar="FILE")
+    page: Path | None = setting(
+        "write a page with the images that only one of two gets right", metavar="FILE", written=True
+    )
     pictures: int = setting("images per pair and side on the page", 12, at_least=0, at_most=200)
     quiet: bool = setting("print nothing but errors", False, short="-q")

@@ -14,6 +14,7 @@ from snellen.explain.methods import methods_of
 from snellen.explain.picture import as_layer, as_png, picture_of, usual_images
 from snellen.explain.reference import few_images
 from snellen.files import expand_home
+from snellen.files.remote.remote_path import RemotePath
 from snellen.models import load_model
 from snellen.models.model import as_model
 from snellen.settings_file import door
@@ -53,9 +54,11 @@ def explain_files(request: ExplainRequest, *, notice: Callable[[str], object] = 
     methods, layer = methods_of(request.method), as_layer(request.layer)
     if request.out is not None:
         check_place(request.out)
+    paths = list(map(expand_home, request.images))
+    if request.out is None and (remote := [path for path in paths if isinstance(path, RemotePath)]):
+        raise UserError(f"'{remote[0]}' is an address, beside which nothing is written; give {option('out')}")
     named = isinstance(request.model, str)
     model = load_model(str(request.model), request.device) if named else as_model(request.model)
-    paths = list(map(expand_home, request.images))
     usual = usual_images(model, paths, methods, layer, request.data)
     counts = {statistics.count for statistics in usual.values() if statistics is not None}
     for text in [*model.card.notices, *filter(None, map(few_images, counts))]:

@@ -39,7 +39,9 @@ class HowToExplain(Request):
         metavar="METHOD",
     )
     out: Path | None = setting(
-        "folder for the pictures; default beside each image, with models side by side explained", metavar="DIR"
+        "folder for the pictures; default beside each image, with models side by side explained",
+        metavar="DIR",
+        written=True,
     )
     plugins: tuple[str, ...] = plugin_setting()
     device: str | None = setting("cpu, cuda, cuda:1, mps or auto", metavar="DEVICE")

@@ -23,7 +23,9 @@ class MatchRequest(Request):
 
     model: ModelLike | None = setting("model; see `snellen list models`", metavar="MODEL", required=True)
     data: DataLike | None = setting("dataset; see `snellen list data`", metavar="DATA", required=True)
-    out: Path | None = setting("write the label map that --labels of audits takes: .csv or .json", metavar="FILE")
+    out: Path | None = setting(
+        "write the label map that --labels of audits takes: .csv or .json", metavar="FILE", written=True
+    )
     rule: Literal["argmax", "mean", "sum"] | None = setting(
         "argmax: the model's own best output counts; mean or sum: the best of the data's classes, by the mean or sum of its "
         "outputs; default argmax, or as published for a group"

@@ -50,7 +50,9 @@ class AuditRequest(Request):
     donors: DataLike | None = setting("dataset whose images may be pasted into others (fill=donor)", metavar="DATA")
     occluders: OccludersLike | None = setting("folder of your own cut-outs: PNGs with transparency", metavar="DIR")
     labels: Path | None = setting("label map (JSON) from the model's classes to the dataset's", metavar="FILE")
-    out: Path | None = setting("run folder; default runs/MODELS-on-DATA, in Python a temporary one", metavar="DIR")
+    out: Path | None = setting(
+        "run folder; default runs/MODELS-on-DATA, in Python a temporary one", metavar="DIR", written=True
+    )
     engine: Literal["local", "ray"] = setting("local, or ray for many machines", "local")
     address: str | None = setting("address of a running Ray cluster; default: start one here", metavar="HOST:PORT")
     actors: int | None = setting(

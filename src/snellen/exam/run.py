@@ -11,7 +11,7 @@ from snellen.engine.keep.run_folder import RunFolder, check_run
 from snellen.engine.keep.shard_file import damaged, is_whole
 from snellen.errors import UserError, unknown
 from snellen.exam.query import LONGEST_QUERY, mentions, run_query
-from snellen.files import expand_home
+from snellen.files.plain import place_to_write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,8 +150,8 @@ class Run(RunFolder):
         from snellen.report import write_as, write_report
 
         if format is not None:
-            return write_as(self, format, expand_home(path) if path else None)
-        return write_report(self, expand_home(path) if path else self.path / "report.html")
+            return write_as(self, format, place_to_write(path) if path else None)
+        return write_report(self, place_to_write(path) if path else self.path / "report.html")
 
     def export(self, path: Path | str | None = None, format: str | None = None) -> Path:
         """Write every answer for other programs; the path.
@@ -161,7 +161,7 @@ class Run(RunFolder):
         """
         from snellen.export import export_run
 
-        return export_run(self, expand_home(path) if path else None, format)
+        return export_run(self, place_to_write(path) if path else None, format)
 
     def plot(self, name: str) -> Plot:
         """The charts of one audit, such as `occlusion`, as its report has them; a notebook shows them."""
@@ -183,7 +183,7 @@ class Run(RunFolder):
         """Write every chart of the report into a folder, as `svg` or `png`; their paths."""
         from snellen.report import write_figures
 
-        return write_figures(self, expand_home(path), kind)
+        return write_figures(self, place_to_write(path), kind)
 
     def keep(self, path: Path | str) -> Self:
         """Move a temporary run to a path, where it stays; others, which have a folder of their own, refuse it."""

@@ -12,7 +12,7 @@ from typing import Self
 from snellen.atomic import cannot_write
 from snellen.errors import UserError
 from snellen.exam.run import Run
-from snellen.files import expand_home
+from snellen.files.plain import place_to_write
 
 
 class TemporaryRun(Run):
@@ -28,7 +28,7 @@ class TemporaryRun(Run):
 
     def keep(self, path: Path | str) -> Self:
         """Move the folder to a path, where it stays; the run is there from now on."""
-        target = expand_home(path)
+        target = place_to_write(path)
         if target.exists():
             raise UserError(f"'{target}' exists already; keep the run somewhere else")
         try:

@@ -23,6 +23,7 @@ from snellen.errors import UserError
 from snellen.export.answer_rows import NONE, ShardRows, answer_rows, roles
 from snellen.export.folder import empty_folder
 from snellen.files import expand_home
+from snellen.files.remote.remote_path import RemotePath
 
 NOTHING = "(none of these)"  # as a label: an answer outside the classes of the data
 _AT_ONCE = 32  # images in memory
@@ -190,8 +191,9 @@ def _in_shares(boxes: np.ndarray, size: tuple[int, int]) -> np.ndarray:
 
 
 def _root_of(data: Dataset) -> Path | None:
-    """The folder whose files the ids of a dataset name; None where they name none."""
+    """The folder whose files the ids of a dataset name; None where they name none of this machine."""
     scheme, _, rest = data.text.partition(":")
     if scheme != "folder":
         return None
-    return expand_home(rest.partition("?")[0]).resolve()
+    folder = expand_home(rest.partition("?")[0])
+    return None if isinstance(folder, RemotePath) else folder.resolve()

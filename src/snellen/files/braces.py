@@ -29,7 +29,7 @@ def files_of(text: str, kind: str = "file") -> list[Path]:
         if "*" not in name:
             files.append(expand_home(name))
             continue
-        matches = _matches(expand_home(name))
+        matches = matches_of(expand_home(name))
         if not matches:
             raise UserError(f"no {kind} '{name}'; nothing there has such a name")
         files += matches
@@ -40,7 +40,7 @@ def files_of(text: str, kind: str = "file") -> list[Path]:
     return files
 
 
-def _matches(pattern: Path) -> list[Path]:
+def matches_of(pattern: Path) -> list[Path]:
     """The files that a name with `*` fits; at an address only the last part may have one."""
     if isinstance(pattern, RemotePath):
         below = files_below(pattern.parent, {pattern.suffix})

@@ -167,6 +167,28 @@ def expand_home(path: Path | str) -> Path:
     return Path(os.path.expanduser(str(path).removeprefix(LOCAL))) if remote is None else remote
 
 
+def check_local(path: object, name: str = "") -> None:
+    """Refuse an address where something is to be written; `name` is what the caller calls the place."""
+    if isinstance(path, Path | str) and (remote := _remote(path)) is not None:
+        begin = f"{name}: " if name else ""
+        raise UserError(
+            f"{begin}'{remote}' is an address, and what is written stays on this machine; name a place here, and copy it there"
+        )
+
+
+def place_to_write(path: Path | str) -> Path:
+    """The same as `expand_home` of a place that is written to, which no address is."""
+    check_local(path)
+    return expand_home(path)
+
+
+def place_here(path: Path | str, kind: str) -> Path:
+    """A place that no address may be: a folder that is written to as well, or code."""
+    if (remote := _remote(path)) is not None:
+        raise UserError(f"'{remote}' is an address; {kind} must lie on this machine: copy it, and name the copy")
+    return expand_home(path)
+
+
 def _remote(path: Path | str) -> RemotePath | None:
     return path if isinstance(path, RemotePath) else remote_path(path) if isinstance(path, str) else None
 

@@ -39,6 +39,18 @@ def folders_in(top: Path) -> list[str]:
     return sorted(name for name in names if not name.startswith(".") and os.path.isdir(top / name))
 
 
+def files_in(top: Path) -> list[str]:
+    """The names of the files in a folder, sorted; folders are left out."""
+    if isinstance(top, RemotePath):
+        from snellen.files.remote.facts import remote_tree
+
+        return sorted(remote_tree(top).files)
+    try:
+        return sorted(name for name in os.listdir(top) if not os.path.isdir(top / name))
+    except OSError as error:
+        _refuse(error)
+
+
 def size_and_time(path: Path) -> tuple[int, int]:
     """What changes when a file is written again: its size in bytes and its time in nanoseconds; zeros where there is none.
 

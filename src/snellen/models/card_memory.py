@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
@@ -12,7 +11,9 @@ from typing import Any
 from snellen.atomic import write_atomic
 from snellen.errors import UserError
 from snellen.files import expand_home, read_json
+from snellen.files.places import is_folder
 from snellen.files.plain import snellen_home
+from snellen.files.remote.remote_path import RemotePath
 from snellen.hashing import key_of
 from snellen.models.card import Card
 from snellen.models.kinds import KINDS
@@ -48,6 +49,6 @@ def forget_card(text: str) -> None:
 
 def _file(parts: ModelText) -> Path | None:
     package = KINDS[parts.kind].remembered
-    if package is None or os.path.isdir(expand_home(parts.place)):
+    if package is None or isinstance(place := expand_home(parts.place), RemotePath) or is_folder(place):
         return None
     return snellen_home() / "cards" / f"{key_of([parts.kind, str(parts), metadata.version(package)])}.json"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from snellen.atomic import write_atomic
 from snellen.errors import UserError
+from snellen.files.plain import place_to_write
 from snellen.models.class_match import ClassMatch, How, first_number, propose
 from snellen.models.class_names import namings
 from snellen.models.label_maps.geirhos16 import sixteen_targets
@@ -115,7 +116,7 @@ class ClassProposal:
 
     def save(self, path: Path | str) -> None:
         """Write the label map that `--labels` takes: `.json`, or `.csv` with every remark, to correct by hand."""
-        path = Path(path)
+        path = place_to_write(path)
         if not any(match.outputs for match in self.classes):
             raise UserError(
                 f"no class of {self.data} was matched with one of model '{self.model}', so there is no label map to save; "

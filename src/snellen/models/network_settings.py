@@ -6,13 +6,14 @@ zoo:timm:resnet18@ft.pt#size=224&resize=256&mean=0.485,0.456,0.406&std=0.229,0.2
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, fields
 from typing import Any, get_args
 
 from snellen.data.canvas import Canvas, Fit, Interpolation
 from snellen.data.names import different, read_names
 from snellen.errors import UserError
+from snellen.files import expand_home
+from snellen.files.places import exists
 from snellen.models.card import LARGEST, MOST_CLASSES
 from snellen.models.text_settings import (
     Readers,
@@ -119,8 +120,8 @@ def check_count(classes: tuple[str, ...] | None, outputs: int, file: object) -> 
 
 def _classes(value: str) -> tuple[str, ...]:
     """Names of classes, with commas between, or in a text file with one per line."""
-    if os.path.exists(os.path.expanduser(value)):
-        return read_names(os.path.expanduser(value))
+    if exists(file := expand_home(value)):
+        return read_names(file)
     if "," not in value:
         raise ValueError("as a file with one name per line, or as names with commas between")
     names = different([name.strip() for name in value.split(",")], f"classes={value}", "name")

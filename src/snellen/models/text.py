@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import glob
-import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from snellen.errors import UserError, unknown
 from snellen.files import expand_home
+from snellen.files.braces import matches_of
+from snellen.files.places import exists, is_file, is_folder
+from snellen.files.remote.remote_path import PACKAGES, RemotePath, address_scheme
 from snellen.files.weights import is_torchscript
 from snellen.models.kinds import KINDS
 from snellen.models.plugged import PLUGGED
@@ -37,7 +39,7 @@ def parse_text(text: str) -> ModelText:
         if kind.prefix and text.startswith(kind.prefix):
             return ModelText(name, text.removeprefix(kind.prefix))
     name, colon, rest = text.partition(":")
-    if not colon or "#" in name:
+    if not colon or "#" in name or address_scheme(text) in PACKAGES:
         return _bare_path(text)
     if name.endswith(".py"):
         name, rest = "python", text
@@ -64,7 +66,7 @@ def expand_text(text: str) -> tuple[str | None, list[ModelText]]:
     if not glob.has_magic(pattern):
         runs_in = KINDS[parts.kind].runs
         return name, [replace(parts, place=place) for place in runs_in(parts.place)] if runs_in else [parts]
-    files = sorted(glob.glob(str(expand_home(pattern))), key=_natural)
+    files = sorted(_matches(pattern), key=_natural)
     if not files:
         raise UserError(f"no file matches '{pattern}'")
     texts = [f"{file}#{settings}" if settings else file for file in files]
@@ -99,23 +101,29 @@ def _bare_path(text: str) -> ModelText:
     for name, kind in KINDS.items():
         if path.endswith(kind.suffixes):
             return ModelText(name, "", text) if kind.takes_argument else ModelText(name, text)
-    if os.path.isdir(file) and os.path.exists(file / "config.json"):
+    if is_folder(file) and exists(file / "config.json"):
         return ModelText("hf", text)
     if path.endswith(".py"):
         raise UserError(f"'{path}' holds code; name the function that returns the model: 'python:{path}:FUNCTION'")
     if path.endswith(WEIGHTS):
-        if os.path.isfile(file) and is_torchscript(file):
+        if is_file(file) and is_torchscript(file):
             raise UserError(
                 f"'{path}' is a TorchScript program; name it 'torchscript:{text}', if you trust it as a program"
             )
         raise UserError(
             f"'{path}' holds weights and no architecture; name it, for example 'zoo:timm:resnet18@{path}#like=resnet18.a1_in1k'"
         )
-    if os.path.isdir(file):
+    if is_folder(file):
         raise UserError(f"'{path}' is a folder without config.json, so it is no model; --data takes folders of images")
     raise UserError(
         f"expected a model as 'kind:name' ({', '.join(KINDS)}), got '{text}'; for example 'timm:{path}.TAG'"
     )
+
+
+def _matches(pattern: str) -> list[str]:
+    """The files that a text with `*` names."""
+    place = expand_home(pattern)
+    return list(map(str, matches_of(place))) if isinstance(place, RemotePath) else glob.glob(str(place))
 
 
 def _natural(path: str) -> list[int | str]:

@@ -10,14 +10,15 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from snellen.errors import UserError, unknown
+from snellen.files.remote.remote_path import address_scheme
 from snellen.models.card import LARGEST
 
 Readers = Mapping[str, Callable[[str], Any]]  # by name; a ValueError says what was expected
 
 
 def split_settings(place: str) -> tuple[str, str]:
-    """A place and what stands behind its `#`; a `#` in the name of a file that exists belongs to the name."""
-    if "#" not in place or os.path.exists(os.path.expanduser(place)):
+    """A place and what stands behind its `#`; a `#` in the name of a file of this machine belongs to the name."""
+    if "#" not in place or (not address_scheme(place) and os.path.exists(os.path.expanduser(place))):
         return place, ""
     path, _, query = place.partition("#")
     return path, query

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from snellen.errors import UserError
-from snellen.files import MIB, expand_home, read_bytes
+from snellen.files import MIB, read_bytes
+from snellen.files.plain import place_here
 from snellen.hashing import checksum
 from snellen.plugins.origin import PluginOrigin, remember
 from snellen.terminal import tell
@@ -85,7 +86,7 @@ def take_offers(group: str) -> list[Offer]:
 
 
 def _path(file: Path | str) -> Path:
-    return Path(expand_home(file)).absolute()
+    return place_here(file, "code").absolute()
 
 
 def _shown(path: Path) -> str:

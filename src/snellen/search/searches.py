@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from snellen.files import expand_home
+from snellen.files.plain import place_to_write
 from snellen.search.algorithms import Algorithm, Evolution, RandomSearch
 from snellen.search.fitness import Fitness
 from snellen.search.history import History
@@ -122,7 +122,7 @@ def _search(
     if checkpoint is not None:
         facts = {"fitness": identity_of(fitness), "constraint": None if constraint is None else identity_of(constraint)}
     for number, restart in enumerate(searches):
-        path = None if checkpoint is None else expand_home(checkpoint)
+        path = None if checkpoint is None else place_to_write(checkpoint)
         if path is not None and number:  # a file for each restart
             path = path.with_name(f"{path.stem}-{number}{path.suffix}")
         results.append(restart.run(fitness, History({**restart.facts(), **facts}, path), constraint))

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from snellen.errors import unknown
+from snellen.files import expand_home
 
 Gene: TypeAlias = tuple[int, int]  # the number of a transformation, and of one of its levels
 Genes: TypeAlias = tuple[Gene, ...]
@@ -162,7 +163,7 @@ def space(source: str | Path | Space) -> Space:
     if isinstance(source, Space):
         return source
     if isinstance(source, Path) or source.endswith((".yaml", ".yml")):
-        return read_space(Path(source))
+        return read_space(expand_home(source))
     if source not in SPACES:
         raise unknown("space", source, [*SPACES, "FILE.yaml"])
     return SPACES[source]

@@ -16,6 +16,7 @@ from snellen.engine.settings import Cluster
 from snellen.exam.auditing import run_audit
 from snellen.exam.request import AuditRequest
 from snellen.exam.run import Run
+from snellen.files import expand_home
 from snellen.hashing import key_of
 from snellen.lock import own_folder
 from snellen.settings_file import resolve, write_settings
@@ -42,7 +43,7 @@ def matrix(matrix: Path | str, data: Any, test: Any, out: Path | str, **settings
     """
     config = settings.pop("config", None)
     values = {"matrix": matrix, "data": data, "test": test, "out": out, "quiet": True, **settings}
-    request = resolve(MatrixRequest, values, None if config is None else Path(config))
+    request = resolve(MatrixRequest, values, None if config is None else expand_home(config))
     return run_matrix(plan_matrix(request))
 
 

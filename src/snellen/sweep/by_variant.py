@@ -9,6 +9,7 @@ from typing import Any
 from snellen.data import Dataset
 from snellen.data.in9.layout import VARIANTS
 from snellen.errors import UserError
+from snellen.files.places import is_folder, list_below
 from snellen.sweep.points import SweepPlan, SweepPoint, as_recipe, choose_gaps, load_named
 from snellen.sweep.request import VariantsRequest
 from snellen.sweep.result import Sweep, run_settings
@@ -67,10 +68,11 @@ def in9_variants(root: Path, test: Path | None = None) -> tuple[list[str], list[
 
 def _texts(root: Path, splits: tuple[str, ...], flag: str) -> list[str]:
     """The variants of a folder that have one of the splits, the first that is there."""
-    if not root.is_dir():
+    list_below(root)
+    if not is_folder(root):
         raise UserError(f"{flag}: no folder '{root}'")
     for split in splits:
-        names = [name for name in VARIANTS if (root / name / split).is_dir()]
+        names = [name for name in VARIANTS if is_folder(root / name / split)]
         if names:
             return [f"{name}=in9:{root}/{name}?split={split}" for name in names]
     wanted = " or ".join(f"original/{split}" for split in splits)

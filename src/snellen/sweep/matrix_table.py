@@ -12,6 +12,7 @@ from snellen.atomic import write_atomic
 from snellen.errors import UserError, unknown
 from snellen.exam.run import Run
 from snellen.files import read_json
+from snellen.files.plain import place_here
 from snellen.files.spreadsheet import to_csv
 from snellen.version import __version__
 
@@ -123,11 +124,12 @@ def write_matrix(matrix: Matrix) -> None:
 
 def load_matrix(folder: Path | str) -> Matrix:
     """The matrix in a folder."""
-    path = Path(folder) / "matrix.json"
+    folder = place_here(folder, "the folder of a matrix")
+    path = folder / "matrix.json"
     if not path.exists():
         raise UserError(f"'{folder}' holds no matrix.json; give the --out of a matrix that has ended")
     stored: StoredMatrix = read_json(path, StoredMatrix)
     for value in stored.values:
         if value.measure not in MEASURES:
             raise UserError(f"{path}: {unknown('measure', value.measure, MEASURES)}")
-    return Matrix(Path(folder), stored.rows, stored.values, Run(Path(folder) / stored.run))
+    return Matrix(folder, stored.rows, stored.values, Run(folder / stored.run))

@@ -30,7 +30,7 @@ class SweepRequest(Request):
     """The settings that every sweep has."""
 
     test: tuple[NamedData, ...] = setting("dataset to ask about; may be given several times", (), metavar="NAME=DATA")
-    out: Path | None = setting("folder for networks, answers, table and page", metavar="DIR")
+    out: Path | None = setting("folder for networks, answers, table and page", metavar="DIR", written=True)
     limit: int | None = setting("ask about at most N images of each test", at_least=1, at_most=10**9)
     device: str | None = setting("cpu, cuda, cuda:1, mps or auto", metavar="DEVICE")
     plugins: tuple[str, ...] = plugin_setting()
@@ -144,7 +144,7 @@ class MatrixRequest(Request):
     )
     data: DataLike | None = setting("unoccluded images to train on: 'manifest:iruo/train.csv?level=0'", metavar="DATA")
     test: DataLike | None = setting("dataset to audit on; nothing is chosen by it", metavar="DATA")
-    out: Path | None = setting("folder for networks, answers, table and page", metavar="DIR")
+    out: Path | None = setting("folder for networks, answers, table and page", metavar="DIR", written=True)
     runs: int = setting("number of runs of each row, which differ in seed", 1, at_least=1, at_most=10_000)
     holdout: float = setting(
         "share of the training data that grids are judged by, in whole groups", 0.1, above=0, below=1

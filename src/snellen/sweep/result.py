@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from snellen.atomic import check_place, write_atomic
 from snellen.errors import UserError
-from snellen.files import read_json
+from snellen.files import expand_home, read_json
+from snellen.files.plain import place_here
 from snellen.files.spreadsheet import to_csv
 from snellen.lock import own_folder
 from snellen.settings_file import write_settings
@@ -82,7 +83,8 @@ def load_sweep(folder: Path | str) -> Sweep:
     """
     from snellen.report.pages.sweep_result import SweepPage
 
-    path = Path(folder) / "sweep.json"
+    folder = place_here(folder, "the folder of a sweep")
+    path = folder / "sweep.json"
     if not os.path.exists(path):
         raise UserError(f"'{folder}' holds no sweep.json; give the --out of a sweep that has ended")
     try:
@@ -90,7 +92,7 @@ def load_sweep(folder: Path | str) -> Sweep:
         page.check(path)
     except UserError as error:
         raise UserError(f"{error}; run the same `snellen sweep` again to rewrite it") from error
-    return Sweep(Path(folder), page)
+    return Sweep(folder, page)
 
 
 def run_settings(
@@ -105,7 +107,7 @@ def run_settings(
     """
     settings = {"quiet": True, **values}
     command, config = settings.pop("command", ""), settings.pop("config", None)
-    request = resolve(cls, settings, None if config is None else Path(config))
+    request = resolve(cls, settings, None if config is None else expand_home(config))
     return run_request(plan(request), request, command)
 
 

@@ -15,6 +15,8 @@ from snellen.atomic import write_atomic
 from snellen.data import as_data
 from snellen.data.dataset import Dataset
 from snellen.errors import UserError, unknown
+from snellen.files import expand_home
+from snellen.files.plain import place_to_write
 from snellen.hashing import key_of
 from snellen.models.checkpoint import read_card
 from snellen.request import settings_of
@@ -79,7 +81,7 @@ def search_grid(
     [0.01, 0.1]
     """
     data = as_data(data)
-    out = Path(out)
+    out = place_to_write(out)
     trials: list[GridTrial] = []
     for values, candidate in combinations(recipe, grid):
         (path,) = train(candidate, data, trial_folder(out, candidate), holdout=holdout, **settings)
@@ -106,7 +108,7 @@ def trial_folder(out: Path, recipe: Recipe) -> Path:
 
 def best_of_grid(request: TrainRequest, data: Dataset, listener: Listener) -> Recipe:
     """The recipe of a request with the settings of its grid that did best on held-out images."""
-    grid = request.grid if isinstance(request.grid, Mapping) else read_grid(Path(str(request.grid)))
+    grid = request.grid if isinstance(request.grid, Mapping) else read_grid(expand_home(str(request.grid)))
     settings = {name: getattr(request, name) for name in ("device", "partner", "init", "every", "compile", "log")}
     trials = search_grid(
         request.how, data, request.folder, grid, request.holdout or 0.1, progress=listener.progress,

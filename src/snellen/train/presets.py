@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from snellen.errors import UserError, unknown
+from snellen.files import expand_home
 from snellen.settings_file import blame, read_settings
 from snellen.train.protocols import protocol_of, with_shift
 from snellen.train.recipe import Recipe
@@ -85,7 +85,7 @@ def preset(name: str | None, **settings: Any) -> Recipe:
     if "epochs" in changes and "updates" not in changes:
         values.pop("updates", None)
     below, above = Recipe.checked(values, where), Recipe.checked(changes)
-    return blame(Path(where) if where else None, lambda: Recipe(**{**below, **above}), lambda: Recipe(**below))
+    return blame(expand_home(where) if where else None, lambda: Recipe(**{**below, **above}), lambda: Recipe(**below))
 
 
 def _settings(name: str | None) -> tuple[dict[str, Any], str]:
@@ -97,7 +97,7 @@ def _settings(name: str | None) -> tuple[dict[str, Any], str]:
         return dict(PRESETS[name]), ""
     if not name.endswith((".yaml", ".yml")):
         raise unknown("recipe", name, PRESETS)
-    values = read_settings(Path(name))
+    values = read_settings(expand_home(name))
     if not values:
         raise UserError(f"{name}: expected settings as 'name: value' lines, got nothing")
     return values, name

@@ -73,7 +73,7 @@ class TrainRequest(RecipeChoice):
         "shorten the protocol: share of its length and its searches", 1.0, above=0, at_most=1, once=True
     )
     groups: str | None = setting("columns that make groupdro's groups: 'label*scene'", metavar="COLUMNS", once=True)
-    out: Path | None = setting("folder for the checkpoints; default models/ARCH-MIX", metavar="DIR")
+    out: Path | None = setting("folder for the checkpoints; default models/ARCH-MIX", metavar="DIR", written=True)
     runs: int = setting("number of runs, which differ in seed", 1, at_least=1, at_most=10_000)
     test: DataLike | None = setting("dataset whose accuracy is measured while training", metavar="DATA")
     device: str | None = setting("cpu, cuda, cuda:1, mps or auto", metavar="DEVICE")

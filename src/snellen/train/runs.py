@@ -13,6 +13,7 @@ from snellen.atomic import check_place, make_folder
 from snellen.data import given_data
 from snellen.data.dataset import Dataset
 from snellen.errors import UserError
+from snellen.files import expand_home
 from snellen.lazy_torch import torch
 from snellen.lock import own_folder
 from snellen.models.checkpoint import read_card, save_checkpoint
@@ -72,7 +73,7 @@ def train(
     listener = Listener(named.pop("progress", None), named.pop("notice", None))
     config = named.pop("config", None)
     named = given_data(named, "data", "test", "partner")
-    return train_runs(resolve_training(TrainRequest, named, config and Path(config)), listener)
+    return train_runs(resolve_training(TrainRequest, named, config and expand_home(config)), listener)
 
 
 def _signature() -> inspect.Signature:

@@ -6,7 +6,6 @@ x0, y0, x1, y1 (whole pixels of the set's images, maximum exclusive) and mask, a
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,8 @@ from snellen.data.names import storable
 from snellen.data.pixel_files import read_mask
 from snellen.data.root import Root
 from snellen.errors import UserError, option
+from snellen.files import expand_home
+from snellen.files.places import exists
 from snellen.files.table import Column, line_of, place_of, read_table
 from snellen.hashing import checksum
 
@@ -88,8 +89,8 @@ def read_curation(file: str | Path | None) -> CurationList:
     """The list in a file; nothing without one."""
     if file is None:
         return CurationList({}, {})
-    path = Path(os.path.expanduser(file))
-    if not os.path.exists(path):
+    path = expand_home(file)
+    if not exists(path):
         raise UserError(f"no file '{file}'; {option('curation')} takes a CSV file with columns id, decision and reason")
     corner = Column("float", least=0, most=MOST_SIDE)
     table = read_table(path, {**dict.fromkeys(DECIDED, Column(required=True)), **dict.fromkeys(CORNERS, corner)})

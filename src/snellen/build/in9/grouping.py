@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +14,8 @@ import numpy as np
 from snellen.data.dataset import Dataset
 from snellen.data.names import storable
 from snellen.errors import UserError, option
+from snellen.files import expand_home
+from snellen.files.places import exists
 from snellen.files.table import Column, line_of, read_table
 from snellen.models.label_maps.imagenet9 import nine
 
@@ -56,7 +57,7 @@ def group_classes(
             [-1 if nine_of_word[word] is None else order.index(str(nine_of_word[word])) for word in words], np.int64
         )
     else:
-        groups = _read(Path(os.path.expanduser(classes)))
+        groups = _read(expand_home(classes))
         order = tuple(dict.fromkeys(groups.values()))
         names = _names(data)
         group_names = [groups.get(name) or groups.get(word) for name, word in zip(names, words)]
@@ -122,7 +123,7 @@ def _finer(order: tuple[str, ...], coarse: np.ndarray, words: list[str], fine: t
 
 def _read(file: Path) -> dict[str, str]:
     """Class → group of a CSV file."""
-    if not os.path.exists(file):
+    if not exists(file):
         raise UserError(
             f"no file '{file}'; {option('classes')} takes nine, all or a CSV file with columns class and group"
         )

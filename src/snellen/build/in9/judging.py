@@ -18,7 +18,8 @@ from snellen.build.in9.segment import segment_object
 from snellen.data.canvas import Unshowable, placement, render
 from snellen.data.dataset import Photo, Unreadable
 from snellen.distort.strips import rectangles
-from snellen.files import expand_home, read_bytes
+from snellen.files import read_bytes
+from snellen.files.plain import place_here
 from snellen.hashing import checksum
 
 _OUTSIDE = (
@@ -53,7 +54,7 @@ def _mask_program(masks: str) -> str:
     """The checksum of the file that `python:file.py:factory` names."""
     place = masks.removeprefix("python:").rpartition(":")[0]
     return (
-        checksum(read_bytes(expand_home(place), "mask model"))
+        checksum(read_bytes(place_here(place, "code"), "mask model"))
         if masks.startswith("python:") and place.endswith(".py")
         else ""
     )

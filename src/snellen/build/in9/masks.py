@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,8 @@ from snellen.data.dataset import Dataset, Photo, Unreadable
 from snellen.data.in9.layout import file_name
 from snellen.data.pixel_files import read_mask
 from snellen.errors import UserError, option
+from snellen.files import expand_home
+from snellen.files.places import is_file, is_folder, list_below
 from snellen.files.tree import size_and_time
 from snellen.hashing import key_of
 
@@ -29,8 +30,9 @@ def with_masks(data: Dataset, masks: str) -> Dataset:
         if "masks" not in data.facts:
             raise UserError(f"{data.text} has no masks; leave out {option('masks')}, or give a folder of them")
         return data
-    root = Path(os.path.expanduser(masks))
-    if not os.path.isdir(root):
+    root = expand_home(masks)
+    list_below(root)
+    if not is_folder(root):
         raise UserError(
             f"no folder '{masks}'; {option('masks')} takes data, a folder of masks or python:file.py:factory"
         )
@@ -55,7 +57,7 @@ def with_masks(data: Dataset, masks: str) -> Dataset:
 def _file(root: Path, sample: str) -> Path | None:
     for name in (_stem(sample), file_name(sample), Path(sample).stem):
         for ending in ENDINGS:
-            if ".." not in name and os.path.isfile(root / f"{name}{ending}"):
+            if ".." not in name and is_file(root / f"{name}{ending}"):
                 return root / f"{name}{ending}"
     return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from snellen.data.names import storable
 from snellen.distort.background import MIXED
 from snellen.errors import UserError
 from snellen.files import fit, read_bytes, read_json
+from snellen.files.places import exists
 from snellen.files.table import Column, Schema, line_of, read_table
 from snellen.hashing import checksum, key_of
 from snellen.request import settings_of
@@ -77,13 +77,13 @@ def read_set(folder: Path) -> StoredIn9Set:
 def earlier_list(folder: Path) -> Path | None:
     """The list that a set was built with, or that it began; None where it has none."""
     file = folder / CURATION
-    return file if os.path.exists(file) else None
+    return file if exists(file) else None
 
 
 def _read_facts(folder: Path) -> tuple[dict[str, Any], In9Request]:
     """The facts of a set, and the settings among them."""
     file = folder / FACTS
-    if not os.path.exists(file):
+    if not exists(file):
         raise UserError(f"'{folder}' has no {FACTS}; expected a set that `snellen build in9` has written")
     facts: dict[str, Any] = read_json(file, dict[str, Any], "file of the set's facts")
     if facts.get("schema") != VERSION:
@@ -93,7 +93,7 @@ def _read_facts(folder: Path) -> tuple[dict[str, Any], In9Request]:
     settings = {name: value for name, value in facts.items() if name in known and value is not None}
     if isinstance(settings.get("fine"), list):
         settings["fine"] = ":".join(map(str, settings["fine"]))
-    request = In9Request.read({**settings, "data": str(facts.get("data", "-")), "out": folder}, str(file))
+    request = In9Request.read({**settings, "data": str(facts.get("data", "-")), "out": Path("-")}, str(file))
     if request.all_images:
         raise UserError(f"'{folder}' holds originals alone, without boxes and masks; build the variants to curate them")
     return facts, request
@@ -103,7 +103,7 @@ def _read_images(
     file: Path, classes: tuple[str, ...], request: In9Request
 ) -> tuple[list[In9Verdict], dict[str, Order], dict[str, int]]:
     """The images by the manifest: what is known of each, how its files are named, and its class."""
-    if not os.path.exists(file):
+    if not exists(file):
         raise UserError(f"no file '{file}'; expected a set that `snellen build in9` has written")
     table = read_table(file, TABLE)
     place, number = dict(zip(classes, folders(classes))), {name: label for label, name in enumerate(classes)}
@@ -159,7 +159,7 @@ def _verdict(name: str, line: Mapping[Any, Any], where: str) -> In9Verdict:
 def _read_refused(folder: Path) -> list[In9Verdict]:
     """The images that were not taken, by rejected.csv."""
     file = folder / REJECTED
-    if not os.path.exists(file):
+    if not exists(file):
         return []
     table = read_table(file, REFUSALS)
     rows = [map(storable, row) for row in table[list(REFUSALS)].itertuples(index=False)]

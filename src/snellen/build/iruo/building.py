@@ -24,9 +24,10 @@ from snellen.data.ovis.clips import outlines_checksum
 from snellen.data.ovis.level_table import with_levels
 from snellen.data.ovis.levels import UNKNOWN
 from snellen.data.ovis.listing import is_table, read_clips
-from snellen.data.root import stamp
+from snellen.data.root import stamps
 from snellen.errors import UserError, choice, concerning, option
 from snellen.files import expand_home
+from snellen.files.remote.remote_path import address_scheme
 from snellen.hashing import file_sha256, key_of
 
 FRAMES = 8  # per portion
@@ -62,7 +63,7 @@ class IruoSet(Builder[IruoBuilt]):
 
     def __init__(self, request: IruoRequest) -> None:
         self.request: IruoRequest = request
-        annotations = str(Path(str(request.annotations)))
+        annotations = _text(request.annotations)
         file = expand_home(annotations)
         naming = choice("frames", "DIR")
         self.clips = read_clips(file, request.frames, naming)
@@ -85,8 +86,8 @@ class IruoSet(Builder[IruoBuilt]):
             self.facts["outlines"] = outlines_checksum(self.clips)
         self.portions = list(self._portions())
         if not by_earlier_rules():
-            stamps = [stamp(task.path) for portion in self.portions for task in portion.tasks]
-            self.facts["frames_fingerprint"] = key_of(stamps)
+            taken = stamps([task.path for portion in self.portions for task in portion.tasks])
+            self.facts["frames_fingerprint"] = key_of(taken)
 
     def make(self, site: Site) -> Mapping[str, Any]:
         self._check_stated()
@@ -177,6 +178,11 @@ class IruoSet(Builder[IruoBuilt]):
             "videos_in_both": both,
             "warnings": warnings_of(shares, both, len(outcome.disagreements), copies),
         }
+
+
+def _text(place: object) -> str:
+    """A place as it is written, but for what is idle in a path."""
+    return str(place) if address_scheme(str(place)) else str(Path(str(place)))
 
 
 def _link(source: Path, target: Path) -> None:

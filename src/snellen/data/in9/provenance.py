@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -12,6 +11,7 @@ import numpy as np
 
 from snellen.data.names import storable
 from snellen.errors import UserError
+from snellen.files.places import exists
 from snellen.files.table import Column, line_of, read_table
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Provenance:
 
 def read_provenance(file: Path, variant: str, split: str, stems: Sequence[str]) -> Provenance:
     """What the manifest says of a variant's files, named without ending; nothing where there is no manifest."""
-    if not os.path.exists(file):
+    if not exists(file):
         return Provenance(None, np.full(len(stems), -1))
     try:
         table = read_table(file, SCHEMA)

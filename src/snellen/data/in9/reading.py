@@ -7,7 +7,6 @@ masks, and says backgrounds by file names).
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,6 +23,7 @@ from snellen.data.in9.provenance import BOX, read_provenance
 from snellen.data.pixel_files import ASK, mask_values, read_mask
 from snellen.errors import UserError
 from snellen.files import expand_home, read_json
+from snellen.files.places import exists, is_file, is_folder, list_below
 from snellen.files.tree import folders_in, size_and_time
 from snellen.hashing import checksum, key_of
 
@@ -32,31 +32,33 @@ def load_in9(path: str, options: Mapping[str, str]) -> Dataset:
     """The images of a variant; columns say the background's id and class, the mask's share and the source."""
     conditions = dict(options)
     split, place = conditions.pop("split", "val"), expand_home(path)
-    if not os.path.isdir(place):
-        there = [v for v in VARIANTS if os.path.isdir(place.parent / v)]
+    list_below(place)
+    if not is_folder(place):
+        there = [v for v in VARIANTS if is_folder(place.parent / v)]
         known = (
             f"; {place.parent} has: {', '.join(there)}" if there else "; give in9:ROOT/VARIANT, as in9:set/mixed_rand"
         )
         raise UserError(f"no folder '{path}'{known}")
-    if not os.path.isdir(place / split):
+    if not is_folder(place / split):
         there = folders_in(place)
         if variants := [name for name in VARIANTS if name in there]:
             raise UserError(
                 f"'{path}' is a whole set; name one of its variants, as in9:{path}/{variants[-1]}: {', '.join(variants)}"
             )
         raise UserError(f"'{path}' has no split '{split}'; it has: {', '.join(there) or 'none'}; add ?split=")
-    plain = load_folder(str(place / split), {})
+    plain = load_folder(place / split, {})
     stems = [Path(file).stem for file in plain.samples.ids]
     provenance = read_provenance(place.parent / PROVENANCE, place.name, split, stems)
     ids = tuple(own or foreground_of(stem)[0] for own, stem in zip(provenance.texts("foreground"), stems))
     twice = [sample for sample, count in Counter(ids).items() if count > 1]
     if twice:
         raise UserError(f"'{path}' has two images of the foreground '{twice[0]}'; remove one")
+    list_below(place.parent / MASKS / split)
     masks = [
         place.parent / MASKS / split / Path(file).parts[0] / f"{sample}.npy"
         for file, sample in zip(plain.samples.ids, ids)
     ]
-    masked = all(os.path.isfile(mask) for mask in masks)
+    masked = all(is_file(mask) for mask in masks)
     values = mask_values(conditions.pop("mask")) if masked and "mask" in conditions else ()
     boxes = np.stack([provenance.numbers(corner) for corner in BOX], 1)
     boxed = not np.isnan(boxes).any()
@@ -108,7 +110,7 @@ class _Facts(msgspec.Struct):
 
 def _size(file: Path) -> tuple[int, int] | None:
     """The size that all images of a built set have, where its facts state it."""
-    if not os.path.exists(file):
+    if not exists(file):
         return None
     facts: _Facts = read_json(file, _Facts, "file of the set's facts")
     return None if facts.size is None else (facts.size, facts.size)

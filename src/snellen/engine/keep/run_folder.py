@@ -9,7 +9,8 @@ from typing import Any
 
 from snellen.engine.keep.store import Store
 from snellen.errors import UserError
-from snellen.files import GIB, decode_json, expand_home, fit, read_bytes
+from snellen.files import GIB, decode_json, fit, read_bytes
+from snellen.files.plain import place_here
 from snellen.hashing import checksum
 
 MOST = GIB  # bytes of findings.json
@@ -24,7 +25,7 @@ def open_run(path: Path | str) -> RunFolder:
 
 def check_run(path: Path | str) -> Path:
     """The path of a run folder, which has a run.json."""
-    path = expand_home(path)
+    path = place_here(path, "a run folder")
     if not os.path.exists(path / "run.json"):
         raise UserError(f"'{path}' is not a run folder: it has no run.json; give the --out of an audit")
     return path

@@ -53,7 +53,8 @@ def remote_tree(path: RemotePath) -> RemoteFolder:
     """All that lies below an address, listed once for it and the folders in it."""
     if path.scheme in WEB:
         raise UserError(
-            f"'{path}' cannot be listed: {path.scheme}:// has no folders; name a table of images (manifest:) or a tar file there"
+            f"'{path}' cannot be listed: {path.scheme}:// has no folders; name a table of images (manifest:), a tar "
+            "file or another file there"
         )
     look = path.look
     with look.lock:

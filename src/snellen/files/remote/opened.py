@@ -11,9 +11,19 @@ _opened: dict[str, dict[str, Any]] = {}
 
 
 def note_opened(path: RemotePath, facts: RemoteFacts, sha256: str) -> None:
-    """Remember a file with its size, its mark and, where it is small, its sha256."""
-    if len(_opened) < MOST:
-        _opened[str(path)] = {"size": facts.size, "mark": facts.mark, "sha256": sha256}
+    """Remember a file with its size, its mark and, where it is small or was read whole before, its sha256."""
+    known, own = _opened.get(str(path)), {"size": facts.size, "mark": facts.mark}
+    if known is not None:
+        same = all(known[name] == value for name, value in own.items())
+        _opened[str(path)] = own | {"sha256": sha256 or (known["sha256"] if same else "")}
+    elif len(_opened) < MOST:
+        _opened[str(path)] = own | {"sha256": sha256}
+
+
+def note_digest(path: RemotePath, sha256: str) -> None:
+    """The digest of a file that was read whole."""
+    if str(path) in _opened:
+        _opened[str(path)]["sha256"] = sha256
 
 
 def opened_files() -> dict[str, dict[str, Any]]:

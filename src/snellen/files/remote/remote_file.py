@@ -11,13 +11,13 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from snellen.files.plain import KIB, MIB, NotRead
 from snellen.files.remote.block_cache import block_cache
 from snellen.files.remote.facts import facts_at
 from snellen.files.remote.object_store import object_part
-from snellen.files.remote.opened import note_opened
+from snellen.files.remote.opened import note_digest, note_opened
 from snellen.files.remote.patience import patiently
 from snellen.files.remote.remote_path import WEB, RemoteFacts, RemotePath
 from snellen.files.remote.web_store import web_part
@@ -108,9 +108,8 @@ class RemoteFile(io.RawIOBase):
 def whole_copy(path: RemotePath, kind: str) -> io.BufferedReader:
     """A file at an address as one of this machine, for readers that map it; it is gone when it is closed and no longer mapped."""
     copy = tempfile.TemporaryFile()  # noqa: SIM115
-    with copy, open_remote(path, kind) as file:
-        while part := file.read(BLOCK):
-            copy.write(part)
+    with copy:
+        _copy(path, kind, copy)
         copy.seek(0)
         return io.BufferedReader(io.FileIO(os.dup(copy.fileno()), "rb"))
 
@@ -118,9 +117,18 @@ def whole_copy(path: RemotePath, kind: str) -> io.BufferedReader:
 @contextmanager
 def named_copy(path: RemotePath, kind: str) -> Iterator[Path]:
     """The same under a name, for libraries that open files themselves; it is gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="snellen-") as folder, open_remote(path, kind) as file:
+    with tempfile.TemporaryDirectory(prefix="snellen-") as folder:
         copy = Path(folder) / (path.name or "file")
         with copy.open("wb") as target:
-            while part := file.read(BLOCK):
-                target.write(part)
+            _copy(path, kind, target)
         yield copy
+
+
+def _copy(path: RemotePath, kind: str, target: IO[bytes]) -> None:
+    """Write the whole file, by way of the cache; that it was read whole gives its digest, however large it is."""
+    digest = hashlib.sha256()
+    with open_remote(path, kind) as file:
+        while part := file.read(BLOCK):
+            digest.update(part)
+            target.write(part)
+    note_digest(path, digest.hexdigest())

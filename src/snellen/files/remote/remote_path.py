@@ -72,6 +72,10 @@ class RemotePath(PosixPath):
     def __fspath__(self) -> str:
         self.refuse()
 
+    def __reduce__(self) -> Any:
+        """Another process knows what was learnt of this file, so that a change while it is read shows there too."""
+        return _known_path, (str(self), self.look.facts.get(str(self)))
+
     def refuse(self) -> NoReturn:
         raise UserError(
             f"'{self}' is an address, from which this is not read; copy it to this machine and name it there"
@@ -106,6 +110,13 @@ class RemotePath(PosixPath):
         assert isinstance(other, RemotePath)
         other._shared = self.look
         return other
+
+
+def _known_path(text: str, facts: RemoteFacts | None) -> RemotePath:
+    path = RemotePath(text)
+    if facts is not None:
+        path.look.facts[text] = facts
+    return path
 
 
 def address_scheme(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from snellen.errors import UserError
 from snellen.files.net import reading
-from snellen.files.plain import NotRead, file_size, open_file
+from snellen.files.plain import NotRead, file_size, map_bytes, open_file
 from snellen.files.rows.row_source import check_count, select
 from snellen.files.tree import size_and_time
 
@@ -56,8 +56,9 @@ def map_arrow(paths: Sequence[Path], kind: str = "file") -> ArrowRows:
             raise UserError(f"{kind} '{path}' is empty; save the dataset again")
         with open_file(path, kind) as file:
             start = file.read(len(_FILE))
+        content = map_bytes(path, kind)  # one at an address is copied whole: every column of it is looked at below
         with reading(path, "Arrow"):
-            source = pa.memory_map(str(path))
+            source = pa.BufferReader(pa.py_buffer(content))
             reader = pa.ipc.open_file(source) if start == _FILE else pa.ipc.open_stream(source)
             table = reader.read_all()
             table.validate(full=True)

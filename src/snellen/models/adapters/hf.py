@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from snellen.errors import UserError
 from snellen.extras import import_package
-from snellen.files import expand_home, reading
+from snellen.files import reading
 from snellen.files.net import reason_of
+from snellen.files.plain import place_here
 from snellen.lazy_torch import torch
 from snellen.models.card import Task
 from snellen.models.device import Device
@@ -90,7 +91,7 @@ def untrained_hf(place: str, revision: str | None, classes: int) -> nn.Module:
 
 def source_of(place: str, revision: str | None) -> tuple[str, dict[str, Any]]:
     """What transformers is given: a folder, or a repository and its revision."""
-    folder = expand_home(place)
+    folder = place_here(place, "a model of transformers")
     options: dict[str, Any] = {"trust_remote_code": False}
     if folder.is_dir():
         if revision is not None:

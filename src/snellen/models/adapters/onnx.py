@@ -16,8 +16,9 @@ import numpy as np
 
 from snellen.errors import UserError
 from snellen.extras import import_package
-from snellen.files import open_file
+from snellen.files import length_of, local_name, open_file, open_whole
 from snellen.files.net import reading, reason_of
+from snellen.files.remote.remote_path import RemotePath
 from snellen.lazy_torch import torch
 from snellen.models.card import Card
 from snellen.models.device import Device, choose_device
@@ -83,9 +84,11 @@ def _session(text: StoredText, threads: int | None = None, gpu: int | None = Non
     if threads is None:
         options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
     providers = [*([] if gpu is None else [(CUDA, {"device_id": gpu})]), "CPUExecutionProvider"]
-    with reading(text.file, "ONNX"):
+    if isinstance(text.file, RemotePath) and (others := _data_files(text.file)):
+        raise UserError(f"'{text}' refers to '{others[0].name}' beside it; copy both, and name the copy")
+    with local_name(text.file, "network in ONNX") as file, reading(text.file, "ONNX"):
         try:
-            return runtime.InferenceSession(str(text.file), options, providers)
+            return runtime.InferenceSession(str(file), options, providers)
         except Exception as error:
             raise _refusal(text, runtime.__version__, error) from error
 
@@ -151,15 +154,15 @@ def _output(text: StoredText, session: Any) -> str:
 def _data_files(file: Path) -> list[Path]:
     """The files of weights that an ONNX file refers to, in its own folder or below."""
     names: set[str] = set()
-    with (
-        open_file(file, "network in ONNX") as content,
-        mmap.mmap(content.fileno(), 0, access=mmap.ACCESS_READ) as mapped,
-    ):
-        at = mapped.find(LOCATION)
-        while at >= 0:
-            at += len(LOCATION)
-            names.add(mapped[at + 1 : at + 1 + mapped[at]].decode("utf-8", "replace"))
-            at = mapped.find(LOCATION, at)
+    with open_whole(file, "network in ONNX") as content:
+        if not length_of(content):
+            return []  # nothing can be mapped, and onnxruntime says what is wrong
+        with mmap.mmap(content.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            at = mapped.find(LOCATION)
+            while at >= 0:
+                at += len(LOCATION)
+                names.add(mapped[at + 1 : at + 1 + mapped[at]].decode("utf-8", "replace"))
+                at = mapped.find(LOCATION, at)
     if wrong := [name for name in names if Path(name).is_absolute() or ".." in Path(name).parts]:
         raise UserError(
             f"'{file}' refers to '{sorted(wrong)[0]}', which is not in its folder; save it with its weights beside it"

@@ -8,7 +8,6 @@ With a column `model`, as in the export of a run, `#model=NAME` chooses one, who
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from snellen.data.names import storable
 from snellen.distort import parse
 from snellen.errors import UserError, unknown
 from snellen.files import expand_home
+from snellen.files.places import is_file
 from snellen.files.spreadsheet import bare_cell
 from snellen.files.table import Column, column_names, place_of, read_table
 from snellen.hashing import file_sha256, key_of
@@ -79,7 +79,7 @@ def _file_of(path: str) -> tuple[Path, dict[str, str]]:
     """The file that a text names, and which model and run of it."""
     place, query = split_settings(path)
     file = expand_home(place)
-    if not os.path.isfile(file):
+    if not is_file(file):
         raise UserError(f"no predictions file '{place}'")
     return file, read_settings(query, OPTIONS, f"predictions:{place}")
 

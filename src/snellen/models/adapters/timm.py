@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -13,6 +12,8 @@ import msgspec
 from snellen.data.canvas import Canvas
 from snellen.errors import UserError, unknown
 from snellen.files import expand_home, read_json, reading
+from snellen.files.places import may_be_folder
+from snellen.files.remote.remote_path import RemotePath
 from snellen.models.card import LARGEST, MOST_CLASSES
 from snellen.models.checkpoint import load_into
 from snellen.models.device import Device
@@ -54,8 +55,10 @@ def load_timm(name: str, argument: str | None, device: Device) -> Model:
     import timm
 
     folder = expand_home(name)
-    if os.path.isdir(folder):
+    if may_be_folder(folder):
         return _from_folder(folder, device)
+    if isinstance(folder, RemotePath):
+        raise UserError(f"no folder '{name}' with config.json and model.safetensors, as timm writes them for the hub")
     architecture, _, tag = name.partition(".")
     if architecture not in timm.list_models():
         raise unknown("timm model", architecture, timm.list_models())

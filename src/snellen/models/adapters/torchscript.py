@@ -5,6 +5,7 @@ Such a file says nothing of its images: size and normalisation are given, `#size
 
 from __future__ import annotations
 
+from snellen.files.plain import place_here
 from snellen.files.script import load_script
 from snellen.models.device import Device
 from snellen.models.model import Model
@@ -20,7 +21,7 @@ def load_torchscript(place: str, argument: str | None, device: Device) -> Model:
     from snellen.models.stored.answers import StoredNetwork, as_taken, model_of
 
     text = read_text("torchscript", place, FURTHER)
-    module = load_script(text.file)
+    module = load_script(place_here(text.file, "a program"))
     images = ImageInput(numbers=text.further.get("numbers") or "float32")
     card = stored_card(text, images, None)
     return model_of(

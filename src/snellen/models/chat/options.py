@@ -15,6 +15,7 @@ import numpy as np
 
 from snellen.data.names import storable
 from snellen.errors import UserError
+from snellen.files import expand_home
 from snellen.files.table import Column, read_table
 from snellen.models.text_answers import plain
 
@@ -60,7 +61,7 @@ def offer_of(count: int, distractors: str | Path, names: Sequence[str], classes:
         raise UserError(
             f"{len(names):,} classes are too many for hard options, of at most {MOST_GROUPED:,}; leave #distractors= out"
         )
-    likeness = alike_by_name(names) if distractors == "names" else read_confusions(Path(distractors), classes)
+    likeness = alike_by_name(names) if distractors == "names" else read_confusions(expand_home(distractors), classes)
     return OptionOffer(count, len(names), grouped(likeness, count))
 
 

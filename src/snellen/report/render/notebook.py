@@ -9,6 +9,7 @@ from typing import Any
 
 from snellen.atomic import write_atomic
 from snellen.errors import UserError, harmless, unknown
+from snellen.files.plain import place_to_write
 from snellen.report.blocks import NAMES, Chart
 from snellen.report.figures import drawing
 from snellen.report.first_screen import FirstScreen, first_screen
@@ -63,7 +64,7 @@ class Plot:
 
     def save(self, path: Path | str) -> list[Path]:
         """Write the charts as SVG files and give their paths: the first at `path`, further ones numbered after it."""
-        first = Path(path)
+        first = place_to_write(path)
         if first.suffix != ".svg":
             raise UserError(f"expected a name that ends in .svg, got '{first}'")
         places = [first, *(first.with_stem(f"{first.stem}-{number}") for number in range(2, len(self.svgs) + 1))]

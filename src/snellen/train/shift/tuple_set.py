@@ -11,6 +11,7 @@ import msgspec
 from snellen.atomic import encode_json, write_atomic
 from snellen.errors import UserError
 from snellen.files import MIB, expand_home, fit, read_json
+from snellen.files.plain import place_to_write
 from snellen.hashing import key_of
 
 ENDING = ".transformations.json"
@@ -53,7 +54,7 @@ def pool_of(tuples: Sequence[WorstTuple], duplicates: str) -> list[tuple[str, ..
 def write_tuples(path: Path | str, name: str, tuples: Sequence[WorstTuple]) -> None:
     """The file of a set, whole or not at all."""
     content = {"format": FORMAT, "set": name, "tuples": [worst.to_json() for worst in tuples]}
-    write_atomic(expand_home(path), encode_json(content))
+    write_atomic(place_to_write(path), encode_json(content))
 
 
 def read_tuples(path: Path | str) -> list[WorstTuple]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +18,7 @@ from snellen.data.in9.reading import load_in9
 from snellen.distort.background import MIXED
 from snellen.errors import UserError, option
 from snellen.files import expand_home
+from snellen.files.places import exists, is_folder
 from snellen.files.tree import folders_in
 from snellen.hashing import key_of
 from snellen.lazy_torch import torch
@@ -76,17 +76,17 @@ class In9Collection(Collection):
 def in9_collection(text: str, split: str | None) -> In9Collection:
     """The set that `in9:FOLDER` names (or one of its variants: the whole set is shown)."""
     folder = expand_home(text.removeprefix(SCHEME))
-    if folder.name in VARIANTS and not os.path.isdir(folder / "original"):
+    if folder.name in VARIANTS and not is_folder(folder / "original"):
         folder = folder.parent
-    if not os.path.isdir(folder / "original"):
+    if not is_folder(folder / "original"):
         raise UserError(f"'{folder}' has no folder 'original'; expected a set that `snellen build in9` has written")
-    stored = read_set(folder) if os.path.exists(folder / FACTS) else None
+    stored = read_set(folder) if exists(folder / FACTS) else None
     wanted = _split(folder, split)
     if stored is not None and stored.request.split != wanted:
         raise UserError(
             f"'{folder}' was built with the split '{stored.request.split}', got {option('split')} '{wanted}'"
         )
-    there = [variant for variant in VARIANTS if os.path.isdir(folder / variant / wanted)]
+    there = [variant for variant in VARIANTS if is_folder(folder / variant / wanted)]
     shown = {variant: load_in9(str(folder / variant), {"split": wanted}) for variant in there}
     data = shown.pop("original")
     if "masks" not in data.facts:

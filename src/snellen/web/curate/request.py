@@ -28,11 +28,11 @@ class CurateRequest(ServeRequest):
     )
     split: str | None = setting("split to review; default test where there is one, else val", metavar="NAME")
     out: Path | None = setting(
-        "folder of the reviews; default that of the set, with -reviews behind its name", metavar="DIR"
+        "folder of the reviews; default that of the set, with -reviews behind its name", metavar="DIR", written=True
     )
     settle: bool = setting("write the list of what was decided so far, and end", False, once=True)
     apply: Path | None = setting(
-        "write the list and the set that is left into this new folder, and end", metavar="DIR", once=True
+        "write the list and the set that is left into this new folder, and end", metavar="DIR", once=True, written=True
     )
     balance: bool = setting("in the set that is left, cut all classes to the smallest, if it was built so", True)
 

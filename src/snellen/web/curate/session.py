@@ -12,6 +12,7 @@ from snellen.atomic import check_place, make_folder
 from snellen.build.in9 import rebuild
 from snellen.errors import UserError, option
 from snellen.files import expand_home
+from snellen.files.remote.remote_path import RemotePath
 from snellen.web.curate.app import CurateApp
 from snellen.web.curate.collection import Collection
 from snellen.web.curate.desk import Desk
@@ -50,6 +51,10 @@ class Session:
         if self.request.out is not None:
             return expand_home(self.request.out)
         if isinstance(self.collection, In9Collection):
+            if isinstance(expand_home(self.collection.text.removeprefix(SCHEME)), RemotePath):
+                raise UserError(
+                    f"{self.request.dataset} is an address, beside which nothing is written; give {option('out')}"
+                )
             whole = Path(self.collection.text.removeprefix(SCHEME))
             return whole.with_name(f"{whole.resolve().name}-reviews")
         raise UserError(f"no folder for the reviews of {self.request.dataset}; give {option('out')}")

@@ -10,8 +10,9 @@ import msgspec
 
 from snellen.atomic import encode_json, write_atomic
 from snellen.errors import UserError, option
-from snellen.files import expand_home, fit, read_bytes, read_json
+from snellen.files import fit, read_bytes, read_json
 from snellen.files.picture import read_image
+from snellen.files.plain import place_here
 
 SCHEMA, VERSION = "snellen study", 1
 FILE, STORE = "study.json", "study.sqlite"
@@ -118,7 +119,7 @@ class StudyFolder:
     study: Study
 
     def __init__(self, path: Path | str) -> None:
-        self.path = expand_home(path)
+        self.path = place_here(path, "the folder of a study")
         file = self.path / FILE
         if not os.path.isfile(file):
             raise UserError(

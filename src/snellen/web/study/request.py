@@ -22,7 +22,7 @@ class StudyRequest(Request):
     source: str = setting(
         "a run folder, whose images and distortions people see too, or data as audits take them", required=True
     )
-    out: Path = setting("folder of the study", required=True)
+    out: Path = setting("folder of the study", required=True, written=True)
     protocol: StudyProtocol = setting(
         "kassaw2024: a tree of questions and a click on the object; forced: cross, picture for some frames, mask, choice; "
         "better-map: the better of two models' maps; trust-map: is the model right, told from its map",
@@ -96,8 +96,8 @@ class StudyRequest(Request):
 class ExportRequest(Request):
     """Which tables of a study are written, and how."""
 
-    study: Path = setting("folder of the study", required=True)
-    out: Path = setting("folder that the tables are written to", required=True)
+    study: Path = setting("folder of the study", required=True, written=True)
+    out: Path = setting("folder that the tables are written to", required=True, written=True)
     format: Literal["csv", "parquet"] = setting("format of the tables", "csv")
     recruiting_ids: bool = setting("write the ids of the recruiting site too, to a table of their own", False)
     database: str | None = setting("PostgreSQL database of the answers", metavar="URL", once=True)
@@ -107,7 +107,7 @@ class ExportRequest(Request):
 class SimulateRequest(Request):
     """Simulated participants, who take part in a study through its pages' own interface."""
 
-    study: Path = setting("folder of the study", required=True)
+    study: Path = setting("folder of the study", required=True, written=True)
     people: int = setting("simulated participants", 20, at_least=1, at_most=10_000)
     bad: int = setting("of them, those who answer at random", 0, at_least=0)
     accuracy: float = setting("share of images that the others name right", 0.85, at_least=0, at_most=1)
