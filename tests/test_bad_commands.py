@@ -62,6 +62,11 @@ GOOD = ["python:nets.py:model", "--data", "folder:good"]
             ["python:nets.py:model", "--data", "folder:nowhere"],
             "no folder 'nowhere'; give a folder with one sub-folder",
         ),
+        (
+            ["my net=python:nets.py:model", "--data", "folder:good"],
+            "a model cannot have the name 'my net'; write NAME=",
+        ),
+        ([*GOOD, "--audits", ""], "--audits names no audit; leave it out for those that suit the data"),
         (["python:nets.py:model", "--data", "folder:empty"], "folder 'empty' has no sub-folders; put the images"),
         (["python:nets.py:model", "--data", "folder:gap"], "class folder 'gap/b' holds no images"),
         ([*GOOD, "--train", "folder:good"], "the training data folder:good are the test data, image for image"),

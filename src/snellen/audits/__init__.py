@@ -34,7 +34,7 @@ from snellen.audits.stored_finding import StoredFinding, read_finding
 from snellen.audits.trust import with_trust
 from snellen.data.dataset import Dataset
 from snellen.distort.language import from_node
-from snellen.errors import UserError
+from snellen.errors import UserError, option
 from snellen.lazy_names import lister
 from snellen.plugins import PluginOrigin, PluginTable, dataclass_of
 
@@ -105,6 +105,8 @@ def parse_audits(source: str | Sequence[str | Audit] | None) -> list[Audit]:
     if source is None:
         return [audit() for audit in PLUGGED.own() if audit.by_default]
     if isinstance(source, str):
+        if not source.strip():
+            raise UserError(f"{option('audits')} names no audit; leave it out for those that suit the data")
         return [_parse_audit(node) for node in notation.read_list(source)]
     return [audit for item in source for audit in (parse_audits(item) if isinstance(item, str) else [_checked(item)])]
 

@@ -45,6 +45,9 @@ def parse_text(text: str) -> ModelText:
         name, rest = "python", text
     PLUGGED.find(name)
     if name not in KINDS:
+        if "=" in name:
+            own = name.partition("=")[0]
+            raise UserError(f"a model cannot have the name '{own}'; write NAME= with letters, digits and _ . + - only")
         raise unknown("kind of model", name, PLUGGED.names())
     if not KINDS[name].takes_argument:
         return ModelText(name, rest)
