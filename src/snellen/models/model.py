@@ -59,14 +59,17 @@ class Model:
 
     @property
     def name(self) -> str:
+        """The name on its card."""
         return self.card.name
 
     @property
     def classes(self) -> tuple[str, ...] | None:
+        """The names of its classes, in the order of its outputs."""
         return self.card.classes
 
     @property
     def canvas(self) -> Canvas | None:
+        """The size and crop of the images that it takes."""
         return self.card.canvas
 
     def __call__(self, images: Tensor) -> Tensor:
