@@ -36,12 +36,12 @@ class Model:
 
     For segmentation it gives the class of each pixel, int64 [B, H, W]; for detection boxes, float [B, most, 4] (see `tasks`).
     `module` is the torch network where there is one (white-box methods need it). A model made of recorded answers has
-    `recorded` instead of `predict`: one row per sample and distortion. `predict_by` makes another `predict` of another form
-    of the network, such as a compiled one. `support` maps images to the pixels that the answers
-    rest on, float [B, H, W] in 0…1, where these are known by construction. `floats` says that `predict` also takes pixels that
-    are no bytes, as a torch network's does: other ways of normalising can be tried on it. `by_row` gives the answers to images,
-    and by row why a service declines some of them, so that nothing is asked twice. `fleets` are the connections to services.
-    `asking` makes the same model, asked about samples of these keys and outputs, of one whose questions depend on them.
+    `recorded` instead of `predict`: one row per sample and distortion. `predict_by` makes another `predict` of another form of
+    the network, such as a compiled one. `support` maps images to the pixels that the answers rest on, float [B, H, W] in 0…1,
+    where these are known by construction. `floats` says that `predict` also takes pixels that are no bytes, as a torch
+    network's does: other ways of normalising can be tried on it. `by_row` gives the answers to images, and by row why a service
+    declines some of them, so that nothing is asked twice. `fleets` are the connections to services. `asking` makes the same
+    model, asked about samples of these keys and outputs, of one whose questions depend on them.
     """
 
     card: Card
@@ -59,12 +59,10 @@ class Model:
 
     @property
     def name(self) -> str:
-        """The name on its card."""
         return self.card.name
 
     @property
     def classes(self) -> tuple[str, ...] | None:
-        """The names of its classes, in the order of its outputs."""
         return self.card.classes
 
     @property
