@@ -86,8 +86,18 @@ def build(out: Path) -> str:
     (out / "404.html").unlink()  # for the root of a server alone
     for page in out.rglob("*.html"):
         ours = "../" * (len(page.relative_to(out).parts) - 1) + SHIM
-        page.write_text(page.read_text().replace("https://unpkg.com/iframe-worker/shim", ours))
+        text = page.read_text().replace("https://unpkg.com/iframe-worker/shim", ours)
+        text = re.sub(r"<code>(--[\w-]+)</code>", r'<code class="whole">\1</code>', text)
+        page.write_text(re.sub(r"<pre>.*?</pre>", as_command, text, flags=re.S))
     return done.stdout
+
+
+def as_command(block: re.Match[str]) -> str:
+    """A block of code that holds a command, of a class that site.css wraps, without a break inside an option or after it."""
+    if not re.search(r"(^|>)(snellen|pip|python)( |<span class=\"w\">)", block[0], re.M):
+        return block[0]
+    kept = re.sub(r"(?<![\w-])--?[a-z][\w-]*( \\(?=\n))?|\S+ \\(?=\n)", r"<span class='whole'>\g<0></span>", block[0])
+    return kept.replace("<pre>", '<pre class="command">', 1)
 
 
 def listed(nav: Any) -> Iterator[str]:

@@ -4,6 +4,8 @@ A block that cannot be run in a test has the reason in a comment of HTML on the 
 
     <!-- not run: needs the network -->
 
+and so has an output that is not compared with what the block above it gives: `not compared: REASON`, `compared by TEST`.
+
 The script goes through a real shell; only `snellen` is carried out in this process, so that packages are imported once.
 """
 
@@ -13,14 +15,16 @@ import os
 import re
 import subprocess
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import IO
 
 from .pages import blocks
 
-PROGRAMS = "snellen|pip|python3?|printf|cp|docker|vllm|ollama|ray|accelerate|export"
+PROGRAMS = "snellen|pip|python3?|printf|cp|docker|vllm|ollama|ray|accelerate|export|make"
 MARK = re.compile(r"<!-- not run: (.+) -->")
+SHOWN_MARK = re.compile(r"<!-- ((?:not compared: |compared by ).+) -->")
+FILES = ("csv", "json", "yaml", "toml", "dockerfile", "nginx", "markdown")  # fences of what the reader writes
 BEFORE = """exec 3>&1 4<&0 1>&2 </dev/null
 snellen() { printf '%s\\n' $# >&3; printf '%s\\0' "$@" >&3; read -r code <&4; return "$code"; }
 """
@@ -50,6 +54,31 @@ def runnable(page: str) -> list[Block]:
         elif mark:
             raise ValueError(f"no command follows the mark {mark[0]}")
     return found
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a page shows and is no command, Python or content of a file: the script that it follows at once, and its mark."""
+
+    text: str
+    follows: Block | None = None
+    mark: str = ""
+
+
+def shown(page: str) -> Iterator[Shown]:
+    """The outputs of a page, in order; a console has its own script."""
+    above, mark, script = "", None, None
+    for kind, lines in blocks(page):
+        if kind != "code":
+            above, script = lines[-1].strip(), None
+            continue
+        mark, fence = SHOWN_MARK.fullmatch(above), re.match(r"\s*```(\w*)", lines[0])
+        reason = MARK.fullmatch(above)
+        above, before, script = "", script, _block(lines, reason[1] if reason else "")
+        if script and script.shown:
+            yield Shown(script.shown, script)
+        elif not script and not (fence and fence[1] in FILES):
+            yield Shown("\n".join(lines), before, mark[1] if mark else "")
 
 
 def _block(lines: list[str], reason: str) -> Block | None:

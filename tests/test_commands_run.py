@@ -1,11 +1,13 @@
 """Every command and every piece of Python on the pages is carried out, or a mark in the page's source says why not.
 
 A page's blocks run one after the other in a folder of their own, as a reader would paste them. Where a page trains or shows more
-than a test has time for, numbers are made smaller by the literal table SMALLER; what such a page shows is then not compared.
+than a test has time for, numbers are made smaller by the literal table SMALLER; what such a page shows and states is then not
+compared, unless SNELLEN_WHOLE_PAGES is set: then nothing is made smaller (minutes per page).
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 
 from .commands import exit_code
 from .page_blocks import Block, carry_out, runnable
+from .page_numbers import assert_stated, statements
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -27,7 +30,7 @@ BLOCKS = {page.relative_to(ROOT).as_posix(): tuple(runnable(page.read_text())) f
 
 # Why a block may stay out, and how many do: a further one changes a number here.
 NOT_RUN = {
-    "needs the network": 50,
+    "needs the network": 51,
     "needs a GPU": 6,
     "needs your own files": 31,
     "takes N minutes": 2,
@@ -47,6 +50,8 @@ CLIPS = (
     (r"--epochs ([123])0\b", r"--epochs \1"),
     (r"(snellen build (?!phantom)\w+)", r"\1 --workers 1"),
 )
+TRAINED = 8.0  # points: the same command on another number of threads gives another network
+WHOLE = bool(os.environ.get("SNELLEN_WHOLE_PAGES"))
 # Pages whose commands are carried out with smaller numbers: (pattern, what stands in its place), one after the other.
 SMALLER: dict[str, tuple[tuple[str, str], ...]] = {
     "docs/questions/attention.md": ((r"n=(120|300)\b", "n=24"), *SHORT),
@@ -152,11 +157,12 @@ def test_the_blocks_of_a_page_run_in_their_order(
     for file, content in GIVEN.get(name, {}).items():
         Path(file).write_text(content)
     names: dict[str, object] = {"__name__": "page"}
+    compared = WHOLE or name not in SMALLER
     for block in BLOCKS[name]:
         if block.reason:
             continue
         text = block.text
-        for pattern, instead in SMALLER.get(name, ()):
+        for pattern, instead in () if WHOLE else SMALLER.get(name, ()):
             text = re.sub(pattern, instead, text)
         if file := re.match(r"# (\w+\.py)\n", text):
             Path(file[1]).write_text(text)
@@ -165,8 +171,11 @@ def test_the_blocks_of_a_page_run_in_their_order(
         else:
             assert carry_out(text, exit_code) == 0, f"{text}\n{capsys.readouterr().err}"
         printed = capsys.readouterr().out
-        if block.shown and name not in SMALLER:
+        if block.shown and compared:
             assert_like(printed, block.shown)
+    for statement in statements((ROOT / name).read_text()):
+        if statement.kind == "of":
+            assert_stated(statement, None if not compared else TRAINED if name in SMALLER else 0.1)
 
 
 def assert_like(printed: str, shown: str) -> None:

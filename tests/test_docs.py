@@ -219,13 +219,17 @@ def test_the_examples_of_the_page_about_ranks_run_one_after_the_other(capsys: py
 
 def test_the_phantom_page_names_every_dial_and_every_field_of_the_truth() -> None:
     from snellen.data.phantom import DIALS, FORMATS, Truth
-    from snellen.data.phantom.shapes import NODES, SHAPES
+    from snellen.data.phantom.shapes import class_tree
 
     page = (DOCS / "reference/phantom.md").read_text()
     for name in (*DIALS, *FORMATS, *(f.name for f in dataclasses.fields(Truth))):
         assert f"`{name}`" in page, name
-    for name in (*SHAPES, *NODES):
-        assert re.search(rf"(── |, ){name}\b", page), name
+    parents, above = {}, ["shape"]
+    for indent, names in re.findall(r"^    ([ │]*)[├└]── (.+)$", page, re.M):
+        depth = 1 + len(indent) // 4
+        above[depth:] = names.split(", ")[:1]
+        parents |= dict.fromkeys(names.split(", "), above[depth - 1])
+    assert parents == class_tree()
 
 
 def test_the_pictures_of_the_phantom_page_are_current_and_small() -> None:

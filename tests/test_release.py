@@ -17,6 +17,8 @@ import snellen
 ROOT = Path(__file__).resolve().parents[1]
 pytest.importorskip("build")
 pytest.importorskip("twine")
+ALONE = ("env", "-u", "PYTHONPATH")
+BUILT_HERE = ("--no-build-isolation", "--no-cache-dir")
 
 
 def carry_out(*words: str | Path, place: Path) -> str:
@@ -76,17 +78,23 @@ def test_both_hold_every_file_of_the_source_and_the_licence(release: Path) -> No
 
 
 @pytest.mark.slow
-def test_the_wheel_works_in_a_fresh_environment(release: Path, tmp_path: Path) -> None:
-    """Installed alone, beside the libraries of this environment; the source tree is out of reach."""
+@pytest.mark.parametrize("ending", [".whl", ".tar.gz"])
+def test_both_work_in_a_fresh_environment(release: Path, tmp_path: Path, ending: str) -> None:
+    """Installed alone, beside the libraries of this environment; the source tree is out of reach.
+
+    pip builds the sdist itself and may fetch nothing, so the fresh environment has setuptools and no other package by then.
+    """
     environment = tmp_path / "environment"
     carry_out(sys.executable, "-m", "venv", "--without-pip", environment, place=tmp_path)
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", environment / "bin/python"]
-    carry_out(*pip, "install", "--no-deps", "--no-index", only(release, ".whl"), place=tmp_path)
     (packages,) = environment.glob("lib/python*/site-packages")
     libraries = Path(pytest.__file__).resolve().parents[1]
+    for tool in (*libraries.glob("setuptools*"), libraries / "_distutils_hack"):
+        (packages / tool.name).symlink_to(tool)
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", environment / "bin/python"]
+    carry_out(*ALONE, *pip, "install", "--no-deps", "--no-index", *BUILT_HERE, only(release, ending), place=tmp_path)
     (packages / "libraries.pth").write_text(f"{libraries}\n")
     program = environment / "bin/snellen"
-    version = carry_out("env", "-u", "PYTHONPATH", program, "--version", place=tmp_path).strip()
+    version = carry_out(*ALONE, program, "--version", place=tmp_path).strip()
     assert version.endswith(snellen.__version__)
     command = [
         "audit",
@@ -96,16 +104,10 @@ def test_the_wheel_works_in_a_fresh_environment(release: Path, tmp_path: Path) -
         "--audits",
         "interference([shuffle(2)])",
     ]
-    carry_out("env", "-u", "PYTHONPATH", program, *command, "--out", tmp_path / "run", "--quiet", place=tmp_path)
+    carry_out(*ALONE, program, *command, "--out", tmp_path / "run", "--quiet", place=tmp_path)
     assert (tmp_path / "run/report.html").stat().st_size > 10_000
     where = carry_out(
-        "env",
-        "-u",
-        "PYTHONPATH",
-        environment / "bin/python",
-        "-c",
-        "import snellen; print(snellen.__file__)",
-        place=tmp_path,
+        *ALONE, environment / "bin/python", "-c", "import snellen; print(snellen.__file__)", place=tmp_path
     )
     assert Path(where.strip()).is_relative_to(environment)
 

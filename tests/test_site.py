@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -45,6 +46,20 @@ def test_no_page_is_a_dead_end_or_lost() -> None:
     found = script("benchmarks/pages.py").survey(ROOT)
     assert len(found.pages) > 80
     assert (found.dead_ends, found.lost, found.far) == ((), (), ())
+
+
+def test_a_command_is_wrapped_between_its_words_and_other_code_is_left() -> None:
+    as_command = script("docs/build_site.py").as_command
+
+    def shown(code: str) -> str:
+        return re.sub(r"<pre>.*?</pre>", as_command, f"<pre><span></span><code>{code}</code></pre>", flags=re.S)
+
+    assert shown("snellen audit a \\\n    --out b") == (
+        "<pre class=\"command\"><span></span><code>snellen audit <span class='whole'>a \\</span>\n"
+        "    <span class='whole'>--out</span> b</code></pre>"
+    )
+    for code in ("import snellen", '<span class="nn">snellen</span>', "model  value\nblack  0.08"):
+        assert 'class="command"' not in shown(code)
 
 
 def test_dead_ends_and_lost_pages_are_found(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import snellen
 from snellen.errors import UserError
 from snellen.exam.run import Run
 from snellen.report.first_screen import first_screen
@@ -79,3 +80,17 @@ def test_an_unknown_plot_gets_the_nearest_and_one_that_is_not_there_what_is(toy_
         UserError, match="the run has no chart of 'calibration': it has baseline, occlusion, interference"
     ):
         run.plot("calibration")
+
+
+def test_a_chart_with_nothing_to_draw_is_no_plot(tmp_path: Path) -> None:
+    """A distortion without new errors has no bars in the report, only the sentence that says so."""
+    run = snellen.audit(
+        "observer:texture",
+        "phantom:test?size=32&n=24&texture_bias=1",
+        "interference([shuffle(2)])",
+        out=tmp_path / "run",
+        quiet=True,
+    )
+    plot = run.plot("interference")
+    assert "2×2 patches shuffled" not in plot.titles
+    assert all(picture.startswith("<svg") for picture in plot.svgs)

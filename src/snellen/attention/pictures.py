@@ -19,7 +19,15 @@ SIDE = 112  # pixels of a picture's longer side, at least
 
 def draw_attention(image: np.ndarray, grids: Mapping[str, Tensor], edge: np.ndarray) -> dict[str, list[bytes]]:
     """By layer two PNGs of an image uint8 [3, H, W]: as it is, with the `edge` of a mask bool [H, W]; and under the attention of
-    its first row of grids [B, h, w], each divided by its maximum, patch by patch."""
+    its first row of grids [B, h, w], each divided by its maximum, patch by patch.
+
+    >>> import numpy as np, torch
+    >>> from snellen.attention import draw_attention
+    >>> image, edge = np.zeros((3, 8, 8), np.uint8), np.zeros((8, 8), bool)
+    >>> pictures = draw_attention(image, {"blocks.11": torch.rand(1, 2, 2)}, edge)
+    >>> [(name, len(pair)) for name, pair in pictures.items()]
+    [('blocks.11', 2)]
+    """
     pixels = image.transpose(1, 2, 0)
     times = max(1, -(-SIDE // max(pixels.shape[:2])))
     large = np.ascontiguousarray(pixels.repeat(times, 0).repeat(times, 1))

@@ -138,6 +138,7 @@ class AdversarialBackgroundsAudit(Audit):
         return exam.cell(Variant("mixed_rand", foreground=self.object_is(exam)))
 
     def trial(self, exam: Exam) -> Cell:
+        """Every object on every background, as these settings try them."""
         how = EveryBackground(self.rule, self.backgrounds, self.rates, self.object_is(exam), self.bare)
         return exam.trial(how)
 

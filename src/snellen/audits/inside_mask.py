@@ -88,6 +88,7 @@ class InsideMaskAudit(Audit):
         return []
 
     def request(self, exam: Exam) -> MapRequest:
+        """The maps that are looked at."""
         return exam.map(self.layer, self.method)
 
     def maps(self, exam: Exam) -> list[MapRequest]:

@@ -64,9 +64,11 @@ class ShapeAudit(Audit):
         return "cue conflicts" if ((textures >= 0) & (textures != data.samples.labels)).any() else ""
 
     def shuffle_cell(self, exam: Exam) -> Cell:
+        """The answers to shuffled tiles."""
         return exam.cell(Shuffle(self._grid(exam)))
 
     def soft_shuffle_cell(self, exam: Exam) -> Cell:
+        """The answers to shuffled tiles without hard seams."""
         return exam.cell(SoftShuffle(self._grid(exam)))
 
     def _grid(self, exam: Exam) -> int:

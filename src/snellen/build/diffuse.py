@@ -71,7 +71,7 @@ def build_set(request: DiffuseRequest) -> CoveredBuilt:
     same bytes. A stopped build resumes; a finished one is left as it is.
 
     >>> from snellen.build.diffuse import build
-    >>> built = build("phantom:test?size=32&n=12", "covered", size=32)
+    >>> built = build("phantom:test?size=32&n=12", "covered", size=32, workers=1)
     >>> built.out.name
     'covered'
     """

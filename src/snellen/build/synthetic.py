@@ -66,7 +66,7 @@ def build_set(request: SyntheticRequest) -> CoveredBuilt:
     same bytes. A stopped build resumes; a finished one is left as it is.
 
     >>> from snellen.build.synthetic import build
-    >>> built = build("phantom:test?size=32&n=12", "covered", size=32, types=["black"])
+    >>> built = build("phantom:test?size=32&n=12", "covered", size=32, types=["black"], workers=1)
     >>> built.out.name
     'covered'
     """

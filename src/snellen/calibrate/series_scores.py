@@ -42,7 +42,14 @@ class SeriesScore:
 
 
 def score(points: Sequence[PlantedPoint]) -> SeriesScore:
-    """The score of a series' points, in any order."""
+    """The score of a series' points, in any order.
+
+    >>> from snellen.calibrate import PlantedPoint, score
+    >>> points = [PlantedPoint(x=x, value=0.9 * x, low=0.8 * x, high=x, truth=x) for x in (0.0, 0.5, 1.0)]
+    >>> found = score(points)
+    >>> found.inside, round(found.worst, 3), round(found.spearman, 3)
+    (3, 0.1, 1.0)
+    """
     x, y, truth = (np.array([getattr(point, name) for point in points], float) for name in ("x", "value", "truth"))
     known = bool(len(points)) and bool(np.isfinite(truth).all())
     inside = [point.low - 1e-9 <= point.truth <= point.high + 1e-9 for point in points]

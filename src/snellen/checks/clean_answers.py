@@ -26,7 +26,13 @@ def doubts_about(
 
 
 def merge_runs(doubts: Sequence[Doubt], runs: int) -> list[Doubt]:
-    """The doubts about one model's runs, one per name: that of the first run that raises it."""
+    """The doubts about one model's runs, one per name: that of the first run that raises it.
+
+    >>> from snellen.checks import Doubt, merge_runs
+    >>> order = Doubt("class_order", "'net' names other classes", "give a label map", "net")
+    >>> [doubt.text for doubt in merge_runs([order, order], runs=3)]
+    ["'net' names other classes (the like in 2 of 3 runs)"]
+    """
     by_name: dict[str, list[Doubt]] = {}
     for doubt in doubts:
         by_name.setdefault(doubt.name, []).append(doubt)

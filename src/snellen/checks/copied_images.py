@@ -25,7 +25,13 @@ class ListedImage:
 
 
 def copies(images: Mapping[str, Sequence[ListedImage]]) -> list[Doubt]:
-    """Doubts about copies, from the images of each dataset by role (test, and train where given)."""
+    """Doubts about copies, from the images of each dataset by role (test, and train where given).
+
+    >>> from snellen.checks import ListedImage, copies
+    >>> test, train = [ListedImage("a.png", "cat", "5e1f")], [ListedImage("b.png", "cat", "5e1f")]
+    >>> [doubt.name for doubt in copies({"test": test, "train": train})]
+    ['train_and_test']
+    """
     test, train = images.get("test", ()), {image.checksum: image for image in images.get("train", ())}
     first: dict[str, ListedImage] = {}
     both = [(image, train[image.checksum]) for image in test if image.checksum in train]

@@ -30,6 +30,7 @@ class Doubt:
         return f"{self.text} — {self.advice}"
 
     def to_json(self) -> dict[str, str]:
+        """The four texts by name, as findings.json has them."""
         return asdict(self)
 
 
@@ -53,6 +54,7 @@ class CleanAnswers:
 
     @property
     def correct(self) -> np.ndarray:
+        """1.0 where an answer is the label, else 0.0."""
         return (self.pred == self.labels).astype(np.float64)
 
 

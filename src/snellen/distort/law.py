@@ -25,10 +25,12 @@ class Uniform:
             raise ValueError(f"expected finite numbers low ≤ high, got {self.low:g} and {self.high:g}")
 
     def quantile(self, u: np.ndarray) -> np.ndarray:
+        """The value that a share u of draws stays below, for each u."""
         return self.low + (self.high - self.low) * u
 
     @property
     def range(self) -> tuple[float, float]:
+        """The lowest and the highest value."""
         return self.low, self.high
 
 
@@ -46,12 +48,14 @@ class Beta:
             raise ValueError(f"expected a and b from {SMALLEST:g} to {LARGEST:g}, got {self.a:g} and {self.b:g}")
 
     def quantile(self, u: np.ndarray) -> np.ndarray:
+        """The value that a share u of draws stays below, for each u."""
         from scipy.special import betaincinv
 
         return betaincinv(self.a, self.b, u)
 
     @property
     def range(self) -> tuple[float, float]:
+        """The lowest and the highest value."""
         return 0.0, 1.0
 
 

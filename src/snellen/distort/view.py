@@ -110,6 +110,7 @@ class View:
 
     @property
     def draw(self) -> Draws:
+        """The random draws of these samples, from their ids, the seed and the stage alone."""
         return Draws(self.keys, self.seed, self.stage, self.device or torch.device("cpu"))
 
     def at_stage(self, stage: int) -> View:

@@ -40,6 +40,7 @@ class RunProgress:
             tell(f"warning: {text}")
 
     def start(self, total: int, of: str = "images") -> None:
+        """Begin a bar of so many images, or of what `of` names."""
         self.total, self.done, self.began, self.of = total, 0, time.perf_counter(), of
         if not self.terminal or not total:
             return
@@ -64,6 +65,7 @@ class RunProgress:
             self._bar.update(self._task, description=self.about)
 
     def advance(self, images: int) -> None:
+        """So many more are done."""
         self.done += images
         if self._bar is not None:
             self._bar.update(self._task, completed=self.done, rate=f"{self.rate:,.0f}")
@@ -74,6 +76,7 @@ class RunProgress:
         return self.done / max(time.perf_counter() - self.began, 1e-9)
 
     def stop(self) -> None:
+        """End the bar with a line of what was done and how fast."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None

@@ -29,19 +29,40 @@ class Run(RunFolder):
     """What an audit left: its findings, every single answer, and the report."""
 
     def findings(self) -> pd.DataFrame:
-        """One row per finding, its interference in columns that begin with `di`."""
+        """One row per finding, its interference in columns that begin with `di`.
+
+        >>> import snellen
+        >>> run = snellen.audit("observer:texture", "phantom:test?size=32&n=60&texture_bias=1", "interference([shuffle(2)])",
+        ...     out="runs/first", quiet=True)
+        >>> run.findings()[["name", "value"]].head(1).to_dict("records")
+        [{'name': 'accuracy', 'value': 1.0}]
+        """
         from snellen.report.findings import findings_frame
 
         return findings_frame(self.stored_findings())
 
     def stored_findings(self) -> list[StoredFinding[Any]]:
-        """Every finding with the facts that its audit declares, as attributes."""
+        """Every finding with the facts that its audit declares, as attributes.
+
+        >>> import snellen
+        >>> run = snellen.audit("observer:texture", "phantom:test?size=32&n=60&texture_bias=1", "interference([shuffle(2)])",
+        ...     out="runs/first", quiet=True)
+        >>> run.stored_findings()[0].name
+        'accuracy'
+        """
         from snellen.audits import read_findings
 
         return read_findings(self.results())
 
     def predictions(self) -> pd.DataFrame:
-        """Every answer with its model, run, distortion, seed, sample, label and class."""
+        """Every answer with its model, run, distortion, seed, sample, label and class.
+
+        >>> import snellen
+        >>> run = snellen.audit("observer:texture", "phantom:test?size=32&n=60&texture_bias=1", "interference([shuffle(2)])",
+        ...     out="runs/first", quiet=True)
+        >>> run.predictions().query("distortion == 'none()'")["score"].mean().item()
+        1.0
+        """
         return self.sql(
             'select c.model, c.run, c."on", c.distortion, c.seed, a.sample, s.label, s.class, a.pred, a.raw, a.score, '
             "a.confidence, a.label_prob from answers a join cells c using (cell) join samples s on s.sample = a.sample "
@@ -63,6 +84,14 @@ class Run(RunFolder):
         that only `salient` asked for, and those of old runs, may be uint8.
 
         `layer` is as in the audit's request: None for the last stage, else a number or a name.
+
+        >>> import snellen
+        >>> run = snellen.audit("observer:texture", "phantom:test?size=32&n=60&texture_bias=1", "interference([shuffle(2)])",
+        ...     out="runs/first", quiet=True)
+        >>> maps = snellen.audit("observer:texture", "phantom:test?size=32&n=12&texture_bias=1", "inside_mask(method=support)",
+        ...     out="runs/maps", quiet=True).maps("texture", method="support")
+        >>> maps.maps.shape
+        (12, 32, 32)
         """
         from snellen.distort import parse
         from snellen.engine.ask.maps import stored_maps, together
@@ -109,6 +138,14 @@ class Run(RunFolder):
 
         The two are the models of this run (or the two of them that `models` names), or a model here and its version in another
         run of the same images.
+
+        >>> import snellen
+        >>> run = snellen.audit("observer:texture", "phantom:test?size=32&n=60&texture_bias=1", "interference([shuffle(2)])",
+        ...     out="runs/first", quiet=True)
+        >>> both = snellen.audit(["observer:texture", "observer:shape"], "phantom:test?size=32&n=60", "calibration",
+        ...     out="runs/two", quiet=True)
+        >>> set(both.flips()["right"])
+        {'shape'}
         """
         from snellen.exam.comparing import flips_frame
 
@@ -119,6 +156,12 @@ class Run(RunFolder):
         there are any.
 
         It may read these tables and nothing else of this machine, and change nothing; it ends after `timeout` seconds.
+
+        >>> import snellen
+        >>> run = snellen.audit("observer:texture", "phantom:test?size=32&n=60&texture_bias=1", "interference([shuffle(2)])",
+        ...     out="runs/first", quiet=True)
+        >>> run.sql("select count(*) as images from samples")["images"].item()
+        60
         """
         if not timeout > 0:
             raise UserError(f"expected timeout above 0 s, got {timeout:g}")
@@ -146,6 +189,12 @@ class Run(RunFolder):
         """Write the report (HTML, or Markdown where the name ends in .md); its path.
 
         Other formats are `card` (a section of a model card), `hf` (Hugging Face's evaluation results) and `badge` (SVG).
+
+        >>> import snellen
+        >>> run = snellen.audit("observer:texture", "phantom:test?size=32&n=60&texture_bias=1", "interference([shuffle(2)])",
+        ...     out="runs/first", quiet=True)
+        >>> run.report("report.md").name
+        'report.md'
         """
         from snellen.report import write_as, write_report
 
@@ -158,13 +207,26 @@ class Run(RunFolder):
 
         `csv` and `parquet` are one table, which `predictions:` reads again; `fiftyone` is a folder that FiftyOne reads, and `hf`
         one that Hugging Face's `datasets` reads, with the findings. Without a format the ending of the path names it.
+
+        >>> import snellen
+        >>> run = snellen.audit("observer:texture", "phantom:test?size=32&n=60&texture_bias=1", "interference([shuffle(2)])",
+        ...     out="runs/first", quiet=True)
+        >>> run.export("answers.csv").name
+        'answers.csv'
         """
         from snellen.export import export_run
 
         return export_run(self, place_to_write(path) if path else None, format)
 
     def plot(self, name: str) -> Plot:
-        """The charts of one audit, such as `occlusion`, as its report has them; a notebook shows them."""
+        """The charts of one audit, such as `occlusion`, as its report has them; a notebook shows them.
+
+        >>> import snellen
+        >>> run = snellen.audit("observer:black(otherwise=texture)", "phantom:test?size=32&n=60&texture_bias=1",
+        ...     "occlusion([0.3], [black])", out="runs/squares", quiet=True)
+        >>> run.plot("occlusion").titles
+        ('black squares',)
+        """
         from snellen.report.render.notebook import plot_of
         from snellen.report.results import Results
 
@@ -180,13 +242,26 @@ class Run(RunFolder):
         return run_html(Results.of(self))
 
     def figures(self, path: Path | str, kind: str = "svg") -> list[Path]:
-        """Write every chart of the report into a folder, as `svg` or `png`; their paths."""
+        """Write every chart of the report into a folder, as `svg` or `png`; their paths.
+
+        >>> import snellen
+        >>> run = snellen.audit("observer:texture", "phantom:test?size=32&n=60&texture_bias=1", "interference([shuffle(2)])",
+        ...     out="runs/first", quiet=True)
+        >>> [path.suffix for path in run.figures("figures")][:1]
+        ['.svg']
+        """
         from snellen.report import write_figures
 
         return write_figures(self, place_to_write(path), kind)
 
     def keep(self, path: Path | str) -> Self:
-        """Move a temporary run to a path, where it stays; others, which have a folder of their own, refuse it."""
+        """Move a temporary run to a path, where it stays; others, which have a folder of their own, refuse it.
+
+        >>> import snellen
+        >>> run = snellen.audit("observer:texture", "phantom:test?size=32&n=12&texture_bias=1", "calibration", quiet=True)
+        >>> run.keep("runs/kept").path.as_posix()
+        'runs/kept'
+        """
         raise UserError(f"this run is kept already, in '{self.path}'; copy that folder to have it at '{path}' too")
 
 

@@ -30,7 +30,15 @@ FORMATS: Mapping[str, ExportFormat] = {
 
 
 def export_run(run: RunFolder, path: Path | None = None, format: str | None = None) -> Path:
-    """Write a run in one of FORMATS, by default the one that the ending of the path names, else `csv`; the path."""
+    """Write a run in one of FORMATS, by default the one that the ending of the path names, else `csv`; the path.
+
+    >>> from pathlib import Path
+    >>> from snellen import audit
+    >>> from snellen.export import export_run
+    >>> run = audit("observer:texture", "phantom:test?size=32&n=12&texture_bias=1", "calibration", out="runs/first", quiet=True)
+    >>> export_run(run, Path("answers.csv")).name
+    'answers.csv'
+    """
     if format is not None and format not in FORMATS:
         raise unknown("format", format, FORMATS)
     ending = path.suffix.removeprefix(".") if path is not None else ""

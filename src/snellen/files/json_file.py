@@ -24,12 +24,24 @@ def read_json(
     """The content of a JSON file as `schema`, a msgspec Struct, a TypedDict or any type hint.
 
     With `unique` an object that has a key twice is refused, where else the last of them counts.
+
+    >>> from pathlib import Path
+    >>> from snellen.files import read_json
+    >>> Path("sizes.json").write_text('{"cat": [224, 224]}') > 0
+    True
+    >>> read_json("sizes.json", dict[str, tuple[int, int]])
+    {'cat': (224, 224)}
     """
     return decode_json(read_bytes(path, kind, most), schema, path, unique)
 
 
 def decode_json(content: bytes | str, schema: type[T] | Any, source: Path | str, unique: bool = False) -> T:
-    """JSON as `schema`; `source` names where it comes from in the error, `unique` as in `read_json`."""
+    """JSON as `schema`; `source` names where it comes from in the error, `unique` as in `read_json`.
+
+    >>> from snellen.files import decode_json
+    >>> decode_json('{"lr": 0.1}', dict[str, float], "settings.json")
+    {'lr': 0.1}
+    """
     import msgspec
 
     with reading(source, "JSON"):
@@ -50,7 +62,12 @@ def _mark(content: bytes | str) -> Any:
 
 
 def fit(value: Any, schema: type[T] | Any, source: Path | str) -> T:
-    """A value read by other means (YAML, a header) as `schema`, with the same errors."""
+    """A value read by other means (YAML, a header) as `schema`, with the same errors.
+
+    >>> from snellen.files import fit
+    >>> fit({"cat": [224, 224]}, dict[str, tuple[int, int]], "sizes.yaml")
+    {'cat': (224, 224)}
+    """
     import msgspec
 
     with reading(source, "settings"):

@@ -20,6 +20,13 @@ def reading(path: Path | str, kind: str) -> Iterator[None]:
     """Tell any failure inside as the failure to read this file as `kind` ('JSON', 'a Parquet table').
 
     Only calls of decoders belong inside: a defect of ours would be blamed on the file.
+
+    >>> from snellen.files import reading
+    >>> with reading("image.png", "PNG"):
+    ...     raise ValueError("bad chunk")
+    Traceback (most recent call last):
+        ...
+    snellen.files.net.Damaged: image.png cannot be read as PNG: bad chunk
     """
     try:
         yield

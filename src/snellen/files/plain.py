@@ -47,6 +47,12 @@ def open_file(path: Path | str, kind: str = "file") -> io.BufferedReader:
     """A regular file, open for reading; a pipe, a socket, a device or a folder is refused before it is opened.
 
     One at an address is read in parts as they are asked for, and has no descriptor (`open_whole`); `length_of` is its size.
+
+    >>> from snellen.files import open_file
+    >>> open_file(".", "photo")
+    Traceback (most recent call last):
+        ...
+    snellen.files.plain.NotRead: '.' is a folder; expected a photo
     """
     if (remote := _remote(path)) is not None:
         from snellen.files.remote.remote_file import open_remote
@@ -66,7 +72,16 @@ def open_file(path: Path | str, kind: str = "file") -> io.BufferedReader:
 
 
 def open_whole(path: Path | str, kind: str = "file") -> io.BufferedReader:
-    """The same with a descriptor, for readers that map a file: one at an address is copied to this machine first."""
+    """The same with a descriptor, for readers that map a file: one at an address is copied to this machine first.
+
+    >>> from pathlib import Path
+    >>> from snellen.files import open_whole
+    >>> Path("note.txt").write_text("hello") > 0
+    True
+    >>> with open_whole("note.txt") as file:
+    ...     file.fileno() > 2
+    True
+    """
     if (remote := _remote(path)) is not None:
         from snellen.files.remote.remote_file import whole_copy
 
@@ -76,7 +91,16 @@ def open_whole(path: Path | str, kind: str = "file") -> io.BufferedReader:
 
 @contextmanager
 def local_name(path: Path | str, kind: str = "file") -> Iterator[Path]:
-    """The file's name on this machine, for libraries that open files themselves; one at an address is copied for so long."""
+    """The file's name on this machine, for libraries that open files themselves; one at an address is copied for so long.
+
+    >>> from pathlib import Path
+    >>> from snellen.files import local_name
+    >>> Path("note.txt").write_text("hello") > 0
+    True
+    >>> with local_name("note.txt") as path:
+    ...     path.name
+    'note.txt'
+    """
     if (remote := _remote(path)) is not None:
         from snellen.files.remote.remote_file import named_copy
 
@@ -88,13 +112,32 @@ def local_name(path: Path | str, kind: str = "file") -> Iterator[Path]:
 
 
 def length_of(file: io.BufferedReader) -> int:
-    """How many bytes an open file has."""
+    """How many bytes an open file has.
+
+    >>> from pathlib import Path
+    >>> from snellen.files import length_of, open_file
+    >>> Path("note.txt").write_text("hello") > 0
+    True
+    >>> with open_file("note.txt") as file:
+    ...     length_of(file)
+    5
+    """
     size = getattr(file.raw, "size", None)
     return os.fstat(file.fileno()).st_size if size is None else int(size)
 
 
 def read_bytes(path: Path | str, kind: str = "file", most: int = 64 * MIB) -> bytes:
-    """The content of a regular file of at most `most` bytes."""
+    """The content of a regular file of at most `most` bytes.
+
+    >>> from pathlib import Path
+    >>> from snellen.files import read_bytes
+    >>> Path("note.txt").write_text("hello") > 0
+    True
+    >>> read_bytes("note.txt", most=3)
+    Traceback (most recent call last):
+        ...
+    snellen.files.plain.NotRead: file 'note.txt' is larger than 3 bytes, the most that is read
+    """
     with open_file(path, kind) as file:
         try:
             content = _read_at_most(file, most + 1)
@@ -115,7 +158,15 @@ def _read_at_most(file: io.BufferedReader, count: int) -> bytes:
 
 
 def read_text(path: Path | str, kind: str = "file", most: int = 16 * MIB) -> str:
-    """The text of a UTF-8 file, with or without a byte order mark; a wrong byte is named by its line."""
+    """The text of a UTF-8 file, with or without a byte order mark; a wrong byte is named by its line.
+
+    >>> from pathlib import Path
+    >>> from snellen.files import read_text
+    >>> Path("note.txt").write_text("hello", encoding="utf-8-sig") > 0
+    True
+    >>> read_text("note.txt")
+    'hello'
+    """
     content = read_bytes(path, kind, most)
     try:
         return content.decode("utf-8").removeprefix("\ufeff")
@@ -153,7 +204,15 @@ def check_mapped(array: np.ndarray, source: str) -> None:
 
 
 def file_size(path: Path | str, kind: str = "file") -> int:
-    """The size of a regular file in bytes."""
+    """The size of a regular file in bytes.
+
+    >>> from pathlib import Path
+    >>> from snellen.files import file_size
+    >>> Path("note.txt").write_text("hello") > 0
+    True
+    >>> file_size("note.txt")
+    5
+    """
     with open_file(path, kind) as file:
         return length_of(file)
 
@@ -162,6 +221,10 @@ def expand_home(path: Path | str) -> Path:
     """The path with the home folder for a leading `~`; one of a user who does not exist stays as it is written.
 
     An address (`s3://…`) becomes a path that functions of `snellen.files` read; `file://` stands before one of this machine.
+
+    >>> from snellen.files import expand_home
+    >>> expand_home("file:///data/photos").as_posix(), expand_home("~").is_absolute()
+    ('/data/photos', True)
     """
     remote = _remote(path)
     return Path(os.path.expanduser(str(path).removeprefix(LOCAL))) if remote is None else remote

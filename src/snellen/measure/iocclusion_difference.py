@@ -28,6 +28,7 @@ class Covered:
 
     @property
     def runs(self) -> int:
+        """How many runs of the recipe there are."""
         return len(np.asarray(self.train))
 
     @property

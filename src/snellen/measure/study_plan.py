@@ -76,6 +76,7 @@ class StudyOption:
 
     @property
     def answers(self) -> int:
+        """Answers in all."""
         return self.people * self.each
 
 

@@ -61,6 +61,7 @@ class Card:
         return 255 * r, 255 * g, 255 * b
 
     def to_json(self) -> dict[str, Any]:
+        """All fields by name, as run.json has them."""
         return asdict(self)
 
     @classmethod

@@ -36,12 +36,12 @@ class Model:
 
     For segmentation it gives the class of each pixel, int64 [B, H, W]; for detection boxes, float [B, most, 4] (see `tasks`).
     `module` is the torch network where there is one (white-box methods need it). A model made of recorded answers has
-    `recorded` instead of `predict`: one row per sample and distortion. `predict_by` makes another `predict` of another form
-    of the network, such as a compiled one. `support` maps images to the pixels that the answers
-    rest on, float [B, H, W] in 0…1, where these are known by construction. `floats` says that `predict` also takes pixels that
-    are no bytes, as a torch network's does: other ways of normalising can be tried on it. `by_row` gives the answers to images,
-    and by row why a service declines some of them, so that nothing is asked twice. `fleets` are the connections to services.
-    `asking` makes the same model, asked about samples of these keys and outputs, of one whose questions depend on them.
+    `recorded` instead of `predict`: one row per sample and distortion. `predict_by` makes another `predict` of another form of
+    the network, such as a compiled one. `support` maps images to the pixels that the answers rest on, float [B, H, W] in 0…1,
+    where these are known by construction. `floats` says that `predict` also takes pixels that are no bytes, as a torch
+    network's does: other ways of normalising can be tried on it. `by_row` gives the answers to images, and by row why a service
+    declines some of them, so that nothing is asked twice. `fleets` are the connections to services. `asking` makes the same
+    model, asked about samples of these keys and outputs, of one whose questions depend on them.
     """
 
     card: Card
@@ -67,6 +67,7 @@ class Model:
 
     @property
     def canvas(self) -> Canvas | None:
+        """The size and crop of the images that it takes."""
         return self.card.canvas
 
     def __call__(self, images: Tensor) -> Tensor:

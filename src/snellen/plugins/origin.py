@@ -43,7 +43,13 @@ def plugin_versions() -> dict[str, str]:
 
 
 def source_of(cls: type) -> str | None:
-    """The digest of the plug-in's code in which a class is defined; None of a class that is no plug-in's."""
+    """The digest of the plug-in's code in which a class is defined; None of a class that is no plug-in's.
+
+    >>> from snellen.distort import Occlude
+    >>> from snellen.plugins import source_of
+    >>> source_of(Occlude) is None
+    True
+    """
     origin = _origin_of(cls.__module__)
     return None if origin is None else origin.digest
 

@@ -60,6 +60,7 @@ class Feasible:
         return self.judge(edits).similarity
 
     def judge(self, edits: Edits) -> Feasibility:
+        """Whether a tuple keeps what images show; each tuple is judged once."""
         if edits not in self.verdicts:
             self.verdicts[edits] = self._judge(edits)
         return self.verdicts[edits]

@@ -27,6 +27,12 @@ def grain(
     tree; or `by`, a column whose values divide the data's classes. Sub-classes are put together into k in an order drawn
     by `groups_seed`; those of one grain are parts of those of any grain that divides it. `rule` is that of the label map:
     argmax, sum or mean. Further settings are those of `GrainRequest`; otherwise as `variants`.
+
+    >>> from snellen import sweep
+    >>> grains = sweep.grain("smallnet", "phantom:train?size=16&n=48", [1, 2], {"test": "phantom:test?size=16&n=24"}, "grains",
+    ...     by="texture", epochs=1, quiet=True)
+    >>> list(grains.wide().index)
+    ['grain-1', 'grain-2']
     """
     values = {"recipe": as_recipe(recipe), "data": data, "grains": list(grains), "test": test, "out": out, **settings}
     return run_settings(GrainRequest, plan_grains, resolve_training, values)

@@ -68,6 +68,7 @@ class Groupdro:
 
     @property
     def columns(self) -> list[str]:
+        """The columns whose combinations are the groups."""
         return [name.strip() for name in self.groups.split("*")]
 
 

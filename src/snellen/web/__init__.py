@@ -34,7 +34,11 @@ __dir__ = lister(__all__)
 
 
 def require(use: str) -> None:
-    """Refuse in one line, naming the extra `web`, where a package that every web app needs is missing."""
+    """Refuse in one line, naming the extra `web`, where a package that every web app needs is missing.
+
+    >>> from snellen.web import require
+    >>> require("the study")  # nothing is missing
+    """
     import_package("starlette", use)
     import_package("uvicorn", use)
     import_package("sqlalchemy", use)

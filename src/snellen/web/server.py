@@ -30,7 +30,17 @@ def serve(app: ASGIApp, at: ServeRequest, announce: Callable[[str], None]) -> No
 
 @contextmanager
 def background(app: ASGIApp, at: ServeRequest | None = None) -> Iterator[str]:
-    """Serve an app in a thread beside the body; its address, by default on a free port of localhost."""
+    """Serve an app in a thread beside the body; its address, by default on a free port of localhost.
+
+    >>> from urllib.request import urlopen
+    >>> from starlette.applications import Starlette
+    >>> from starlette.responses import PlainTextResponse
+    >>> from starlette.routing import Route
+    >>> from snellen.web import background
+    >>> with background(Starlette(routes=[Route("/", lambda request: PlainTextResponse("hello"))])) as address:
+    ...     urlopen(address).read()
+    b'hello'
+    """
     at = at or ServeRequest(port=0)
     listener, started = _listen(at), threading.Event()
     server = _server(app, at, started.set)

@@ -19,6 +19,11 @@ def build_set(request: HtsRequest) -> HtsBuilt:
     """Choose clear images of `data`, so many per class and level, and write them into the folder `out`.
 
     Any number of `workers` gives the same bytes. A stopped build resumes; a finished one is left as it is.
+
+    >>> from snellen.build.hts import build
+    >>> built = build("phantom:test?size=96&n=60", "people", per=1, min_pixels=100, min_sharpness=0, workers=1)
+    >>> built.images["disc"]
+    1
     """
     from snellen.build.hts.building import HtsSet
 

@@ -22,7 +22,8 @@ def build_set(request: In9Request) -> In9Built:
     finished one is left as it is.
 
     >>> from snellen.build.in9 import build
-    >>> built = build("phantom:test?size=48&n=24&object_size=0.35..0.6", "variants", "all", size=48, masks="data")
+    >>> built = build("phantom:test?size=48&n=24&object_size=0.35..0.6", "variants", "all", size=48, masks="data",
+    ...     workers=1)
     >>> built.out.name
     'variants'
     """
@@ -35,6 +36,15 @@ def rebuild_set(request: RebuildRequest) -> In9Built:
     """Write what people have left of the built set in the folder `data`, by the list `curation`, into the folder `out`.
 
     Files that nothing has changed are copied; others are made of the stored originals. A finished set is left as it is.
+
+    >>> from pathlib import Path
+    >>> from snellen.build.in9 import build, rebuild
+    >>> _ = build("phantom:test?size=48&n=24&object_size=0.35..0.6", "set", "all", size=48, masks="data", workers=1)
+    >>> rejected = Path("set/curation.csv").read_text().replace("000003,accept", "000003,reject")
+    >>> Path("curation.csv").write_text(rejected) > 0
+    True
+    >>> rebuild("set", "curation.csv", "mended", balance=False, workers=1).out.name
+    'mended'
     """
     from snellen.build.in9.rebuilding import In9Rebuild
 

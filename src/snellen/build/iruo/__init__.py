@@ -19,6 +19,13 @@ def build_set(request: IruoRequest) -> IruoBuilt:
     """Cut the instances that `annotations` (JSON of OVIS, YouTube-VIS or COCO, or a table) describe out of frames, into `out`.
 
     Any number of `workers` gives the same bytes. A stopped build resumes; a finished one is left as it is.
+
+    >>> from snellen.build.iruo import build
+    >>> from snellen.build.phantom import export
+    >>> _ = export("phantom:test?size=64&n=120&frames=2&object_size=0.5..0.8&occlusion=0.4", "ovis", "clips")
+    >>> built = build("clips/annotations_test.json", "clips/test", "crops", size=32, margin=4, workers=1)
+    >>> built.out.name
+    'crops'
     """
     from snellen.build.iruo.building import IruoSet
 

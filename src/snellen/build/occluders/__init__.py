@@ -23,7 +23,7 @@ def build_set(request: OccludersRequest) -> OccludersBuilt:
 
     >>> from snellen.build.occluders import build
     >>> built = build("phantom:test?size=32&n=24", "objects",
-    ...     target="phantom:test?size=32&n=24&classes=disc,ring", per_class=1, min_pixels=16)
+    ...     target="phantom:test?size=32&n=24&classes=disc,ring", per_class=1, min_pixels=16, workers=1)
     >>> built.out.name
     'objects'
     """

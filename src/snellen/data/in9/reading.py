@@ -29,7 +29,14 @@ from snellen.hashing import checksum, key_of
 
 
 def load_in9(path: str, options: Mapping[str, str]) -> Dataset:
-    """The images of a variant; columns say the background's id and class, the mask's share and the source."""
+    """The images of a variant; columns say the background's id and class, the mask's share and the source.
+
+    >>> from snellen.build.in9 import build
+    >>> from snellen.data.in9 import load_in9
+    >>> _ = build("phantom:test?size=48&n=12&object_size=0.35..0.6", "set", "all", size=48, masks="data", workers=1)
+    >>> len(load_in9("set/mixed_rand", {}))
+    12
+    """
     conditions = dict(options)
     split, place = conditions.pop("split", "val"), expand_home(path)
     list_below(place)

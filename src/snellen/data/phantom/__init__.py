@@ -24,6 +24,11 @@ def load_phantom(path: str, options: Mapping[str, str]) -> Dataset:
 
     An option named after a column of the listing filters it, as in `?occlusion=1&level=severe`. `task=presence` asks
     whether there is an object instead of which; see presence.py.
+
+    >>> from snellen.data.phantom import load_phantom
+    >>> data = load_phantom("test", {"n": "24", "size": "32", "background_bias": "1"})
+    >>> len(data), data.classes[:3]
+    (24, ('disc', 'ring', 'crescent'))
     """
     task = options.get("task", "class")
     if task not in TASKS:

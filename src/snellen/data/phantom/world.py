@@ -123,7 +123,13 @@ def build_world(split: str, options: Mapping[str, str]) -> World:
 
 
 def read_world(text: str) -> World:
-    """The world of a data text such as `phantom:test?texture_bias=0.5`."""
+    """The world of a data text such as `phantom:test?texture_bias=0.5`.
+
+    >>> from snellen.data.phantom import read_world
+    >>> world = read_world("phantom:test?n=24&size=32&background_bias=1")
+    >>> world.n, world.background_bias, world.texture_bias
+    (24, 1.0, 0.0)
+    """
     scheme, _, rest = text.partition(":")
     if scheme != "phantom":
         raise UserError(f"expected a world as 'phantom:train?…' or 'phantom:test?…', got '{text}'")

@@ -93,6 +93,7 @@ class Store:
         return read_facts(self.folder)
 
     def write_facts(self, facts: Mapping[str, Any]) -> None:
+        """Write run.json, whole or not at all."""
         write_facts(self.folder, facts)
 
     def inventory(self) -> dict[str, Any]:

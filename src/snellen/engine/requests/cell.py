@@ -85,14 +85,17 @@ class BoundCell:
 
     @property
     def distortion(self) -> Distortion | Trial | SearchRequest | SurveyRequest:
+        """What the images are shown under."""
         return self.cell.distortion
 
     @property
     def on(self) -> str:
+        """The role of the data, test or train."""
         return self.cell.on
 
     @property
     def seed(self) -> int:
+        """The seed of the draws."""
         return self.cell.seed
 
     @property

@@ -63,7 +63,13 @@ def is_compositional(name: str) -> bool:
 
 
 def parse_compositional(text: str) -> Compositional:
-    """The settings of a text such as `compositional(resnet20, kernels=64)`; its backbone is one that can be built."""
+    """The settings of a text such as `compositional(resnet20, kernels=64)`; its backbone is one that can be built.
+
+    >>> from snellen.models.compositional import parse_compositional
+    >>> settings = parse_compositional("compositional(resnet20, kernels=64)")
+    >>> settings.backbone, settings.kernels
+    ('resnet20', 64)
+    """
     from snellen.models.zoo import check_name
 
     settings: Compositional = build(read(text), {NAME: Compositional}, "network")

@@ -92,7 +92,8 @@ def _charts(results: Results, name: str) -> list[Chart]:
 def _charts_in(value: Any) -> Iterator[Chart]:
     """The charts in a block, whatever they are inside of."""
     if isinstance(value, Chart):
-        yield value
+        if value.spec:  # one with nothing to draw has only its title and caption
+            yield value
     elif isinstance(value, tuple):
         for item in value:
             yield from _charts_in(item)

@@ -52,13 +52,23 @@ def pool_of(tuples: Sequence[WorstTuple], duplicates: str) -> list[tuple[str, ..
 
 
 def write_tuples(path: Path | str, name: str, tuples: Sequence[WorstTuple]) -> None:
-    """The file of a set, whole or not at all."""
+    """The file of a set, whole or not at all.
+
+    >>> from snellen.train.shift.tuple_set import WorstTuple, write_tuples
+    >>> write_tuples("found.json", "cifar10", [WorstTuple(1, 100, 2.0, ("contrast(0.6)", "red(-30)"), 0.41)])
+    """
     content = {"format": FORMAT, "set": name, "tuples": [worst.to_json() for worst in tuples]}
     write_atomic(place_to_write(path), encode_json(content))
 
 
 def read_tuples(path: Path | str) -> list[WorstTuple]:
-    """The tuples of a stored set, every edit checked."""
+    """The tuples of a stored set, every edit checked.
+
+    >>> from snellen.train.shift.tuple_set import WorstTuple, read_tuples, write_tuples
+    >>> write_tuples("found.json", "cifar10", [WorstTuple(1, 100, 2.0, ("contrast(0.6)", "red(-30)"), 0.41)])
+    >>> read_tuples("found.json")[0].accuracy
+    0.41
+    """
     stored: StoredSet = read_json(expand_home(path), StoredSet, "set of transformations", _MOST_BYTES)
     if stored.format != FORMAT:
         raise UserError(f"{path}: expected format {FORMAT}, got {stored.format}; was it written by a newer snellen?")
