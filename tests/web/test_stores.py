@@ -45,6 +45,8 @@ def taken(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("update people set seen_at = 1e13", "a value of 'people.seen_at' is no time"),
         ("update people set screen = '{'", "a person's screen"),
         ("alter table people rename column state to mood", "its table 'people' has no column 'state'"),
+        ("delete from people", "a row of 'trials' belongs to one of 'people' that is not there"),
+        ("delete from trials", "a row of 'answers' belongs to one of 'trials' that is not there"),
         ("drop table recruits", "it has no table 'recruits'"),
         ("drop table store", "it has no table 'store'"),
         ("delete from store", "it does not say what it is"),

@@ -24,7 +24,13 @@ def first_fault(connection: sa.Connection, tables: sa.MetaData) -> str | None:
     verdict = connection.exec_driver_sql("PRAGMA quick_check(1)").scalars().first()
     if verdict != "ok":
         return one_line(str(verdict))[:LONGEST]
-    return next(_faults(connection, tables), None)
+    return next(_faults(connection, tables), None) or _orphan(connection)
+
+
+def _orphan(connection: sa.Connection) -> str | None:
+    """A row that refers to none: SQLite enforces that only on connections that ask for it."""
+    row = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
+    return None if row is None else f"a row of '{row[0]}' belongs to one of '{row[2]}' that is not there"
 
 
 def _faults(connection: sa.Connection, tables: sa.MetaData) -> Iterator[str]:
