@@ -34,7 +34,7 @@ test: $(READY_DEV) system
 test-fast: $(READY_DEV)
 	$(BIN)/python -m pytest -m "not slow"
 
-hostile: $(READY_DEV)  # 10,000 damaged inputs through every reader; ten minutes on two cores
+hostile: $(READY_DEV)  # 10,000 damaged inputs through every reader; five minutes on two cores
 	PYTHONPATH=src OMP_NUM_THREADS=1 $(BIN)/python tests/hostile/report.py --inputs 10000 --jobs 2 --out hostile.txt
 
 lint: $(READY_DEV)

@@ -23,7 +23,7 @@ DOCS = ROOT / "docs"
 REFERENCE = ("backgrounds", "maps", "phantom", "rank-measures", "search")  # the others are lists of texts, or generated
 PAGES = [
     *(ROOT / "README.md", DOCS / "index.md"),
-    *(page for room in ("start", "questions") for page in sorted((DOCS / room).glob("*.md"))),
+    *(page for room in ("start", "questions", "understanding") for page in sorted((DOCS / room).glob("*.md"))),
     *(DOCS / "reference" / f"{name}.md" for name in REFERENCE),
 ]
 BLOCKS = {page.relative_to(ROOT).as_posix(): tuple(runnable(page.read_text())) for page in PAGES}
@@ -32,7 +32,7 @@ BLOCKS = {page.relative_to(ROOT).as_posix(): tuple(runnable(page.read_text())) f
 NOT_RUN = {
     "needs the network": 51,
     "needs a GPU": 6,
-    "needs your own files": 31,
+    "needs your own files": 32,
     "takes N minutes": 2,
     "carried out by tests/": 17,
 }

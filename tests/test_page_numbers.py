@@ -13,7 +13,9 @@ import pytest
 from .page_numbers import Statement, assert_stated, named, statements
 from .test_commands_run import BLOCKS, ROOT, TRAINED
 
-PAGES = {name: tuple(statements((ROOT / name).read_text())) for name in BLOCKS}
+PAGES = {  # those of understanding/ state rules and what the results' pages measured
+    name: tuple(statements((ROOT / name).read_text())) for name in BLOCKS if not name.startswith("docs/understanding/")
+}
 # How many statements are of each kind: a further one that nothing is compared with changes a number here.
 KINDS = {"of": 11, "stated in": 2, "seen once on": 7, "by": 2, "published in": 3}
 RULES = ("test at 2.5%",)  # what a rule is, and no result
