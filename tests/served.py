@@ -11,6 +11,18 @@ from pathlib import Path
 from threading import Lock, Thread
 from urllib.parse import unquote
 
+import pytest
+
+from snellen.files.remote import patience
+
+
+def ask_quickly(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask this machine's servers without pauses, and keep what they send in a cache of the test's own."""
+    monkeypatch.setenv("SNELLEN_REMOTE_CACHE", str(cache))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setattr(patience, "PAUSES", (0.0, 0.0, 0.0))
+
 
 class Served(ThreadingHTTPServer):
     """Files of a folder, in parts where a request wants one.

@@ -24,13 +24,13 @@ from snellen.build.in9 import build as build_in9
 from snellen.data import Photo, load_data
 from snellen.data.phantom import export
 from snellen.errors import UserError
-from snellen.files.remote import facts, object_store, patience
+from snellen.files.remote import facts, object_store
 from snellen.models import from_callable, load_model
 from snellen.models.zoo import build
 
 from ..gates import wait_until
 from ..hostile import corpus
-from ..served import Handler, Served, served
+from ..served import Handler, Served, ask_quickly, served
 from .shapes import encoded_images, hf_saved, parquet, shards, zipped
 from .test_small_images import write_cifar, write_idx
 
@@ -40,10 +40,7 @@ WORLD = "phantom:test?size=32&n=24"
 
 @pytest.fixture(autouse=True)
 def quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SNELLEN_REMOTE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-    monkeypatch.setattr(patience, "PAUSES", (0.0, 0.0, 0.0))
+    ask_quickly(tmp_path / "cache", monkeypatch)
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from snellen.errors import UserError
 from snellen.files import expand_home, local_name, open_file, open_whole, read_bytes, read_text
 from snellen.files.places import exists, is_file, is_folder
 from snellen.files.plain import NotRead, check_local, place_to_write
-from snellen.files.remote import block_cache, object_store, patience, remote_file, web_store
+from snellen.files.remote import block_cache, object_store, remote_file, web_store
 from snellen.files.remote.facts import facts_at, facts_of_many
 from snellen.files.remote.opened import opened_files
 from snellen.files.remote.patience import Changed
@@ -31,7 +31,7 @@ from snellen.files.tree import files_below, folders_in, size_and_time
 from snellen.hashing import file_sha256
 
 from ..hostile.raw_service import serve_bytes
-from ..served import Handler, Served, served
+from ..served import Handler, Served, ask_quickly, served
 
 pytest.importorskip("aiohttp")
 BLOCK = 1000  # bytes, in these tests
@@ -40,10 +40,7 @@ BLOCK = 1000  # bytes, in these tests
 @pytest.fixture(autouse=True)
 def quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small blocks, no pauses, a cache of its own."""
-    monkeypatch.setenv("SNELLEN_REMOTE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-    monkeypatch.setattr(patience, "PAUSES", (0.0, 0.0, 0.0))
+    ask_quickly(tmp_path / "cache", monkeypatch)
     monkeypatch.setattr(remote_file, "BLOCK", BLOCK)
 
 

@@ -83,7 +83,7 @@ def test_an_unknown_plot_gets_the_nearest_and_one_that_is_not_there_what_is(toy_
 
 
 def test_a_chart_with_nothing_to_draw_is_no_plot(tmp_path: Path) -> None:
-    """A distortion without new errors has no bars in the report, only the sentence that says so."""
+    """A distortion without new errors has no bars in the report, only a sentence."""
     run = snellen.audit(
         "observer:texture",
         "phantom:test?size=32&n=24&texture_bias=1",

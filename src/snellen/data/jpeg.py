@@ -68,7 +68,7 @@ def decode_jpeg(opened: Image.Image, content: bytes) -> Image.Image | None:
         return None
     try:
         image = _decode(module, content, opened.size)
-    except Exception:  # also where the file is damaged: Pillow says so, or reads what there is
+    except Exception:  # also where the file is damaged: Pillow refuses it, or reads what there is
         return None
     if image is not None:
         image.info = opened.info

@@ -27,7 +27,7 @@ from snellen.data.sheet import PhotoFacts, PhotoSheet, Wanted, bytes_of, fill, s
 from snellen.errors import is_command
 from snellen.processes import Context, begin_beside
 
-MOST_THREADS = 12  # that read in one process: 16 read a quarter less (docs/results/performance.md)
+MOST_THREADS = 12  # that read in one process: 16 read a tenth to a quarter less (docs/results/performance.md)
 LEAST = 10_000  # photos to be read: fewer do not earn back the third of a second of a core that a reader takes to start
 MOST = 200_000  # samples of the data: each reader holds their listing
 _UP = b"up"
@@ -72,7 +72,7 @@ class ReaderProcesses:
     def __init__(
         self, origin: DataOrigin | None = None, wanted: Wanted | None = None, chunk: int = 0, most: int = 0
     ) -> None:
-        self.origin, self.chunk = origin, chunk
+        self.origin = origin
         self.all = [] if origin is None or wanted is None else list(_started(origin, wanted, chunk, most))
         self._starting, self._free, self._lock = list(self.all), deque[ReaderProcess](), Lock()
 
@@ -141,7 +141,7 @@ def _shared(memory: int, wanted: Wanted, chunk: int) -> PhotoSheet:
 
 def _serve(line: Connection, memory: Any, order: ReaderOrder) -> None:
     """The life of a reader. It says nothing of what goes wrong: its parent then reads for itself, and says it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever typed it means the parent
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends its readers
     begin_beside(order.typed, ())
     with suppress(Exception):
         sheet = _shared(memory.detach(), order.wanted, order.chunk)

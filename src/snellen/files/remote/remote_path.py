@@ -1,7 +1,7 @@
 """Addresses that stand where a path stands: `s3://bucket/photos`, `https://host/photos.csv`.
 
 Functions of `snellen.files` read them as they read files of this machine. Anything else that is given one, such as `open`, ends
-in a line that says so.
+in one line.
 """
 
 from __future__ import annotations
